@@ -151,8 +151,9 @@ def _plain_word(text: str, at: int) -> Reading | None:
         return None
     word = found.group()
     end = found.end()
-    if word[0].isdigit():
-        return Reading(end, digits(word))
+    if word[0].isdigit():  # superscripts too: "¹" is one
+        said = digits("".join(str(unicodedata.digit(c)) for c in word if c.isdigit()))
+        return Reading(end, said)
     if end < len(text) and text[end].isdigit() and "-" in word:
         word = word[: word.rindex("-")]  # "mid-1990s": the number is read on its own
         end = at + len(word)
