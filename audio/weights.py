@@ -41,7 +41,7 @@ from audio.weights_manifest import (
 
 __all__ = [
     "FileStatus", "Progress", "WeightStore", "WeightsError", "check", "default_home", "ensure",
-    "model_names", "status", "weights_dir",
+    "licence_of", "model_names", "space_needed", "status", "weights_dir",
 ]  # fmt: skip
 
 
@@ -214,9 +214,14 @@ class WeightStore:
             except SourceError as second:
                 raise WeightsError(f"{trouble} The second source failed too: {second}") from second
 
+    def space_needed(self, names: Iterable[str] | None = None) -> int:
+        """The most bytes that fetching what is not right would add to the disk at one time."""
+        return self._space_for([s.file for s in self.status(names) if s.state != "ok"])
+
     def _space_for(self, todo: Sequence[WeightFile]) -> int:
-        """The most bytes the disk holds at one time: all files joined, one model's wheels, and
-        pip's own copies of those in flight."""
+        """All files joined, one model's wheels, and pip's own copies of those in flight."""
+        if not todo:
+            return 0
         by_model: dict[str, int] = {}
         for model in dict.fromkeys(file.model for file in todo):
             wheels = wheels_of(file for file in todo if file.model == model)
@@ -258,6 +263,17 @@ def _store() -> WeightStore:
 def status(names: Iterable[str] | None = None, *, verify: bool = False) -> list[FileStatus]:
     """`WeightStore.status` of this installation's folder."""
     return _store().status(names, verify=verify)
+
+
+def space_needed(names: Iterable[str] | None = None) -> int:
+    """`WeightStore.space_needed` of this installation's folder."""
+    return _store().space_needed(names)
+
+
+def licence_of(file: WeightFile) -> str:
+    """The licence a file is under, and where its text is."""
+    model = default_manifest()[file.model]
+    return f"{model.licence} (text {model.licence_text})"
 
 
 def check(names: Iterable[str] | None = None) -> None:
