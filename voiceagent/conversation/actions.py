@@ -1,0 +1,216 @@
+"""What the shell must do. Actions are carried out in order, at once; results come back as events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+ReplyStatus = Literal["completed", "cancelled", "interrupted", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Base of all actions."""
+
+
+@dataclass(frozen=True, slots=True)
+class WakeAt(Action):
+    """Send ``Woke(timer, generation)`` at ``when``; a newer one for the same timer replaces it."""
+
+    timer: str
+    when: int
+    generation: int
+
+
+# --- hearing -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Transcribe(Action):
+    """Recognise the utterance's audio as it is now. A partial may be refused; a final may not."""
+
+    utterance: int
+    revision: int
+    final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTurn(Action):
+    utterance: int
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class CloseUtterance(Action):
+    """What is heard from now on belongs to the next utterance."""
+
+    utterance: int
+
+
+# --- language and voice ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Prefill(Action):
+    """Let the backend read these messages ahead, if that helps it."""
+
+    messages: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Generate(Action):
+    reply: int
+    messages: tuple[dict[str, Any], ...]
+    max_tokens: int
+    attempt: int
+    speculative: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CancelGeneration(Action):
+    reply: int
+
+
+@dataclass(frozen=True, slots=True)
+class Speak(Action):
+    """Turn this clause into sound; nothing is heard before ``Play``."""
+
+    reply: int
+    clause: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CancelSpeech(Action):
+    """Forget the reply's clauses that are not voiced yet."""
+
+    reply: int
+
+
+# --- playout -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Play(Action):
+    reply: int
+    clause: int
+
+
+@dataclass(frozen=True, slots=True)
+class Duck(Action):
+    """Lower the voice while it is decided whether an overlap is an interruption; or restore it."""
+
+    reply: int
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Flush(Action):
+    """Stop the voice now, wherever its audio is buffered."""
+
+    reply: int
+
+
+# --- telling the client ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StateChanged(Action):
+    user: str
+    agent: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted(Action):
+    """The user began to speak; ``item`` will be the user's message if words come of it."""
+
+    item: str
+    onset: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartialHeard(Action):
+    item: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnCommitted(Action):
+    """The user's turn is complete; its text is in the history."""
+
+    item: str
+    text: str
+    last_voiced: int
+    spoken: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TurnDropped(Action):
+    """Nothing came of what was heard: noise, a cough, or a backchannel over the agent's voice."""
+
+    item: str
+    reason: Literal["empty", "backchannel", "unrecognised"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyStarted(Action):
+    reply: int
+    item: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyText(Action):
+    """More of the reply's text, as it will be spoken."""
+
+    reply: int
+    item: str
+    delta: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyAudioDone(Action):
+    """All of the reply's audio has been handed to playout (some may still have to sound)."""
+
+    reply: int
+    item: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplySounded(Action):
+    """The reply's first sample was heard. The parts add up to the response gap exactly."""
+
+    reply: int
+    item: str
+    gap: int | None
+    """Microseconds from the user's last voiced sample; None for replies to no spoken turn."""
+    measured: bool
+    parts: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyEnded(Action):
+    """The reply is over; ``heard`` is what the listener heard of ``text``, as far as known."""
+
+    reply: int
+    item: str
+    status: ReplyStatus
+    text: str
+    heard: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeardChanged(Action):
+    """A later report corrected what was heard of a reply that had ended."""
+
+    reply: int
+    item: str
+    heard: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble(Action):
+    """Something the person should know. ``code`` is stable, ``message`` a whole sentence."""
+
+    code: str
+    message: str

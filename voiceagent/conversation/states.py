@@ -1,0 +1,73 @@
+"""The states of a conversation and the events that move it between them.
+
+Two machines run side by side, one for each speaker. They are derived from what the conversation
+holds (an open turn, a reply), so no flag can disagree with the facts; this table says which moves
+are lawful and which deadline ends the waiting in each state. The tests check every observed move
+against it, and the diagram in ``docs/`` is generated from it.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class User(StrEnum):
+    """What the person is doing, as far as we can tell."""
+
+    QUIET = "quiet"
+    SPEAKING = "speaking"
+    PAUSED = "paused"
+
+
+class Agent(StrEnum):
+    """What the agent is doing at the listener's end."""
+
+    IDLE = "idle"
+    THINKING = "thinking"
+    SPEAKING = "speaking"
+
+
+# (state, what happens) -> next state
+USER_MOVES: dict[tuple[User, str], User] = {
+    (User.QUIET, "speech starts"): User.SPEAKING,
+    (User.SPEAKING, "speech pauses, or its audio is lost"): User.PAUSED,
+    (User.SPEAKING, "longest turn reached"): User.QUIET,
+    (User.PAUSED, "speech resumes"): User.SPEAKING,
+    (User.PAUSED, "hold over and text there: commit or drop"): User.QUIET,
+    (User.PAUSED, "no text in time: drop"): User.QUIET,
+}
+
+AGENT_MOVES: dict[tuple[Agent, str], Agent] = {
+    (Agent.IDLE, "turn committed, reply requested, greeting, idle prompt"): Agent.THINKING,
+    (Agent.THINKING, "first clause voiced and the user is quiet"): Agent.SPEAKING,
+    (Agent.THINKING, "user goes on (merged), cancelled, failed without a voice"): Agent.IDLE,
+    (Agent.SPEAKING, "heard to the end, interrupted, cancelled"): Agent.IDLE,
+    (Agent.SPEAKING, "ended while another reply was waited for"): Agent.THINKING,
+    (Agent.IDLE, "reply was ready before the turn was committed"): Agent.SPEAKING,
+}
+
+# What ends the waiting in each state (timers of ``timers.py``). QUIET with IDLE waits for a person.
+DEADLINES: dict[User | Agent, str] = {
+    User.SPEAKING: "lost audio; longest turn",
+    User.PAUSED: "hold; transcript",
+    Agent.THINKING: "first content; between chunks; voice",
+    Agent.SPEAKING: "playout; between chunks; voice",
+    Agent.IDLE: "idle prompt, then none: the floor is the user's",
+}
+
+
+def diagram() -> str:
+    """The two machines as a Mermaid state diagram."""
+    lines = ["stateDiagram-v2"]
+    for title, moves in (("User", USER_MOVES), ("Agent", AGENT_MOVES)):
+        lines.append(f"    state {title} {{")
+        first = next(iter(moves))[0]
+        lines.append(f"        [*] --> {title}_{first}")
+        for state in dict.fromkeys(state for state, _ in moves):
+            lines.append(f"        {title}_{state}: {state}<br/>({DEADLINES.get(state, 'none')})")
+        lines += [
+            f"        {title}_{state} --> {title}_{after}: {why}"
+            for (state, why), after in moves.items()
+        ]
+        lines.append("    }")
+    return "\n".join(lines)

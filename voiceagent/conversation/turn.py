@@ -1,0 +1,489 @@
+"""A whole turn, from the person's first sound to the last heard word of the answer.
+
+``Conversation.handle(event)`` returns the actions to carry out, in order. There is no clock in
+here: time is what the events say. The person's half is below; the agent's half (text, clauses,
+sound) is ``speaking.py``. Three rules hold throughout:
+
+- an utterance is open (being spoken), paused (a likely end) or closed; a transcript counts only
+  for the revision of the audio that it was made from;
+- a reply may be started on a likely end, but nothing of it is heard before the turn is committed,
+  and nothing begins to sound while the person is speaking;
+- every state that waits has a deadline (``states.DEADLINES``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from voiceagent.conversation import actions as act
+from voiceagent.conversation import events as ev
+from voiceagent.conversation import timers as t
+from voiceagent.conversation.endpointing import hold
+from voiceagent.conversation.history import History, Item
+from voiceagent.conversation.interruption import is_backchannel
+from voiceagent.conversation.rules import Rules, Script
+from voiceagent.conversation.speaking import Speaking
+from voiceagent.conversation.states import Agent, User
+
+
+@dataclass(slots=True)
+class Turn:
+    """One utterance of the person, from its first voiced sample until it is committed."""
+
+    item: str
+    utterance: int
+    onset: int
+    heard_at: int
+    """When its audio was last known to be voiced."""
+    paused_at: int | None = None
+    last_voiced: int = 0
+    revision: int = 0
+    """Counts the likely ends; what belongs to an earlier one is late."""
+    text: str | None = None
+    text_at: int = 0
+    probability: float | None = None
+    hold_over: bool = False
+    partial: str = ""
+    partial_at: int = 0
+    guesses: int = 0
+    overlap: bool = False
+    """It began while the agent was speaking."""
+
+
+class Conversation:
+    """The pure core of a session."""
+
+    def __init__(self, script: Script | None = None, rules: Rules | None = None) -> None:
+        self.script, self.rules = script or Script(), rules or Rules()
+        self.history = History(self.rules.history)
+        self._system = self.script.system
+        self._out: list[act.Action] = []
+        self.timers = t.Timers()
+        self.speaking = Speaking(self.rules, self.script, self.history, self.timers, self._out)
+        self.turn: Turn | None = None
+        self.settling: Turn | None = None
+        """A turn whose audio is complete and whose text is awaited (manual or longest turn)."""
+        self._manual, self._create, self._interrupt = False, True, True
+        self._reply_wanted = False
+        self._items = self._prompts = 0
+        self._closed = False
+        self._told = (User.QUIET, Agent.IDLE)
+        self._on: dict[type[ev.Event], Callable[[Any], None]] = {
+            ev.SessionOpened: self._opened,
+            ev.SessionConfigured: self._configured,
+            ev.SessionClosed: self._session_closed,
+            ev.SpeechStarted: self._speech_started,
+            ev.SpeechContinued: self._speech_continued,
+            ev.SpeechPaused: self._speech_paused,
+            ev.SpeechResumed: self._speech_resumed,
+            ev.InputCommitted: self._input_committed,
+            ev.Transcribed: self._transcribed,
+            ev.TranscriptionFailed: self._transcription_failed,
+            ev.TurnScored: self._turn_scored,
+            ev.MessageAdded: lambda e: self.history.add(Item(e.item, e.role, e.text)),
+            ev.ItemDeleted: self._item_deleted,
+            ev.ItemTruncated: self._item_truncated,
+            ev.ReplyRequested: self._reply_requested,
+            ev.ReplyCancelled: self._reply_cancelled,
+            ev.TextArrived: self.speaking.text_arrived,
+            ev.TextFinished: self.speaking.text_finished,
+            ev.TextFailed: self.speaking.text_failed,
+            ev.ClauseVoiced: self.speaking.clause_voiced,
+            ev.VoiceFailed: self._voice_failed,
+            ev.Played: self.speaking.played,
+            ev.Woke: self._woke,
+        }
+
+    def handle(self, event: ev.Event) -> list[act.Action]:
+        """What to do about ``event``. Late and repeated events give no actions."""
+        if not self._closed:
+            self._on[type(event)](event)
+            if not self._closed:
+                self._follow_up(event.at)
+        actions, self._out[:] = list(self._out), []
+        return actions
+
+    @property
+    def user(self) -> User:
+        """Derived from the open turn."""
+        if self.turn is None:
+            return User.QUIET
+        return User.SPEAKING if self.turn.paused_at is None else User.PAUSED
+
+    @property
+    def agent(self) -> Agent:
+        """Derived from the reply."""
+        return self.speaking.state
+
+    # --- the session ---------------------------------------------------------------------------
+
+    def _opened(self, event: ev.SessionOpened) -> None:
+        if event.greet and self.script.greeting:
+            reply = self.speaking.recite(event.at, self._new_item(), self.script.greeting)
+            self.speaking.commit(reply, event.at)
+        self._out.append(act.Prefill(self._messages()))
+
+    def _configured(self, event: ev.SessionConfigured) -> None:
+        if event.manual is not None:
+            self._manual = event.manual
+        if event.create_response is not None:
+            self._create = event.create_response
+        if event.interrupt_response is not None:
+            self._interrupt = event.interrupt_response
+        if event.max_tokens is not None:
+            self.speaking.max_tokens = event.max_tokens
+        if event.instructions is not None and event.instructions != self._system:
+            self._system = event.instructions
+            self._out.append(act.Prefill(self._messages()))
+
+    def _session_closed(self, _event: ev.SessionClosed) -> None:
+        self.speaking.end("cancelled")
+        self.timers.disarm(*(wake.timer for wake in self.timers.live))
+        self.turn = self.settling = None
+        self._closed = True
+
+    # --- hearing -------------------------------------------------------------------------------
+
+    def _speech_started(self, event: ev.SpeechStarted) -> None:
+        if self._manual or (self.turn and self.turn.utterance == event.utterance):
+            return
+        if self.turn:
+            self._drop(self.turn, "unrecognised")
+        turn = Turn(self._new_item(), event.utterance, event.onset, event.at)
+        self.turn = turn
+        self._out.append(act.TurnStarted(turn.item, event.onset))
+        self._arm(t.SPEECH, event.at + self.rules.lost_audio)
+        if self.agent is Agent.SPEAKING and self._interrupt:
+            turn.overlap = True
+            self.speaking.duck(True)
+            self._arm(t.BARGE_IN, event.at + self.rules.barge_in)
+
+    def _speech_continued(self, event: ev.SpeechContinued) -> None:
+        turn = self._open(event.utterance)
+        if turn is None:
+            return
+        if turn.paused_at is not None:
+            self._resume(turn, event.at)
+        turn.heard_at = event.at
+        self._arm(t.SPEECH, event.at + self.rules.lost_audio)
+        if event.at - turn.onset >= self.rules.longest_turn:
+            self._force_end(turn, event.at)
+        elif (
+            event.at - turn.onset >= self.rules.first_partial
+            and event.at - turn.partial_at >= self.rules.partial_every
+        ):
+            turn.partial_at = event.at
+            self._out.append(act.Transcribe(turn.utterance, turn.revision, final=False))
+
+    def _speech_paused(self, event: ev.SpeechPaused) -> None:
+        turn = self._open(event.utterance)
+        if turn and turn.paused_at is None:
+            self._pause(turn, event.at, event.last_voiced)
+
+    def _speech_resumed(self, event: ev.SpeechResumed) -> None:
+        turn = self._open(event.utterance)
+        if turn and turn.paused_at is not None:
+            self._resume(turn, event.at)
+
+    def _pause(self, turn: Turn, now: int, last_voiced: int) -> None:
+        """A likely end: recognise what there is, ask the turn model, and wait out the hold."""
+        turn.paused_at, turn.last_voiced = now, last_voiced
+        turn.revision += 1
+        turn.text = turn.probability = None
+        turn.hold_over = False
+        self._out.append(act.Transcribe(turn.utterance, turn.revision, final=True))
+        self._out.append(act.ScoreTurn(turn.utterance, turn.revision))
+        self.timers.disarm(t.SPEECH)
+        self._arm(t.TRANSCRIPT, now + self.rules.transcript_bound)
+        self._arm_hold(turn, now)
+
+    def _resume(self, turn: Turn, now: int) -> None:
+        turn.paused_at = None
+        turn.revision += 1
+        turn.heard_at = now
+        self._drop_guess()
+        self.timers.disarm(t.HOLD, t.TRANSCRIPT)
+        self._arm(t.SPEECH, now + self.rules.lost_audio)
+        if self.agent is Agent.SPEAKING and turn.overlap and not self.timers.armed(t.BARGE_IN):
+            self._arm(t.BARGE_IN, now + self.rules.barge_in)
+
+    def _force_end(self, turn: Turn, now: int) -> None:
+        """The longest turn is reached: what was said counts, and what follows is a new turn."""
+        turn.paused_at, turn.last_voiced = now, now
+        turn.revision += 1
+        self.timers.disarm(t.SPEECH, t.BARGE_IN)
+        self._settle(turn, now)
+
+    def _settle(self, turn: Turn, now: int) -> None:
+        if self.settling:
+            self._out.append(act.TurnDropped(self.settling.item, "unrecognised"))
+        self._out.append(act.Transcribe(turn.utterance, turn.revision, final=True))
+        self._out.append(act.CloseUtterance(turn.utterance))
+        self._arm(t.SETTLE, now + self.rules.transcript_bound)
+        self.turn, self.settling = None, turn
+
+    def _input_committed(self, event: ev.InputCommitted) -> None:
+        item = self._new_item()
+        turn = Turn(item, event.utterance, event.at, event.at, event.at, event.at, revision=1)
+        self._out.append(act.TurnStarted(item, event.at))
+        self._settle(turn, event.at)
+
+    # --- deciding ------------------------------------------------------------------------------
+
+    def _transcribed(self, event: ev.Transcribed) -> None:
+        settling = self.settling
+        if settling and settling.utterance == event.utterance:
+            if event.final and event.revision == settling.revision:
+                settling.text, settling.text_at = event.text.strip(), event.at
+                self._settled(settling, event.at)
+            return
+        turn = self._open(event.utterance)
+        if turn is None or (event.final and event.revision != turn.revision):
+            return
+        text = event.text.strip()
+        if text and text != turn.partial:
+            turn.partial = text
+            self._out.append(act.PartialHeard(turn.item, text))
+        if not event.final or turn.paused_at is None:
+            return
+        turn.text, turn.text_at = text, event.at
+        self.timers.disarm(t.TRANSCRIPT)
+        self._decide(turn, event.at)
+
+    def _decide(self, turn: Turn, now: int) -> None:
+        """The text of a likely end is there: interruption, guess, or the end of the turn."""
+        text = turn.text or ""
+        if self.agent is Agent.SPEAKING and turn.overlap:
+            if not text or is_backchannel(text):
+                self._drop(turn, "backchannel" if text else "empty")
+                return
+            self._interrupt_reply()
+        if turn.hold_over:
+            self._commit(turn, now)
+            return
+        self._arm_hold(turn, now)
+        likely = turn.probability is None or turn.probability >= self.rules.complete_above
+        if text and likely and self._create and turn.guesses < self.rules.speculations:
+            self._guess(turn, now)
+
+    def _turn_scored(self, event: ev.TurnScored) -> None:
+        turn = self._open(event.utterance)
+        if turn and turn.revision == event.revision and turn.paused_at is not None:
+            turn.probability = event.probability
+            if not turn.hold_over:
+                self._arm_hold(turn, event.at)
+
+    def _transcription_failed(self, event: ev.TranscriptionFailed) -> None:
+        turn = self.settling or self._open(event.utterance)
+        matches = turn and turn.utterance == event.utterance and turn.revision == event.revision
+        if turn and matches and event.final:
+            self._unrecognised(turn, event.at)
+
+    def _guess(self, turn: Turn, now: int) -> None:
+        """Start the answer before the turn is committed; a wrong guess is thrown away unheard."""
+        if self.agent is Agent.SPEAKING:
+            return
+        if self.speaking.reply:  # an unheard answer to what was said before: it is out of date
+            self._reply_wanted = self.speaking.reply.committed
+            self.speaking.end("cancelled")
+        turn.guesses += 1
+        self._answer(turn, now, self._messages(draft=turn.text or ""))
+
+    def _commit(self, turn: Turn, now: int) -> None:
+        """The turn is over. Its words enter the history, and its answer may be heard."""
+        if not turn.text:
+            self._drop(turn, "empty")
+            return
+        self._close(turn)
+        self._reply_wanted = False
+        guess = self.speaking.reply
+        self._tell_turn(turn)
+        if guess and not guess.committed and guess.answers == turn.text:
+            self.speaking.commit(guess, now)
+            return
+        self._reply_to(turn, now)
+
+    def _settled(self, turn: Turn, now: int) -> None:
+        self.settling = None
+        self.timers.disarm(t.SETTLE)
+        if not turn.text:
+            self._out.append(act.TurnDropped(turn.item, "empty"))
+            return
+        self._tell_turn(turn)
+        if not self._manual:
+            self._reply_to(turn, now)
+
+    def _reply_to(self, turn: Turn, now: int) -> None:
+        if not self._create:
+            return
+        if self.agent is Agent.SPEAKING:  # not to be interrupted: answer when it has finished
+            self._reply_wanted = True
+            return
+        self.speaking.end("cancelled")  # unheard, so the new answer covers both questions
+        self._answer(turn, now, self._messages())
+        if self.speaking.reply:
+            self.speaking.commit(self.speaking.reply, now)
+
+    def _answer(self, turn: Turn, now: int, messages: tuple[dict[str, Any], ...]) -> None:
+        text = turn.text or ""
+        fixed = self.script.fixed_answer(text)
+        if fixed is not None:
+            reply = self.speaking.recite(now, self._new_item(), fixed, answers=text)
+        else:
+            reply = self.speaking.generate(now, self._new_item(), messages, answers=text)
+        reply.last_voiced = turn.last_voiced
+        reply.mark("detected", turn.paused_at or now)
+
+    def _tell_turn(self, turn: Turn) -> None:
+        text = turn.text or ""
+        self.history.add(Item(turn.item, "user", text))
+        self._prompts = 0
+        self._out.append(act.TurnCommitted(turn.item, text, turn.last_voiced, spoken=True))
+
+    def _drop(self, turn: Turn, reason: Literal["empty", "backchannel", "unrecognised"]) -> None:
+        """Nothing came of it: an answer that waits is spoken, a voice that was lowered returns."""
+        self._close(turn)
+        self._drop_guess()
+        self._out.append(act.TurnDropped(turn.item, reason))
+        self.speaking.duck(False)
+
+    def _unrecognised(self, turn: Turn, now: int) -> None:
+        if turn is self.settling:
+            self.settling = None
+            self.timers.disarm(t.SETTLE)
+            self._out.append(act.TurnDropped(turn.item, "unrecognised"))
+        else:
+            self._drop(turn, "unrecognised")
+        if self.agent is Agent.IDLE and self._create and not self._manual:
+            self._recite(now, self.script.not_understood)
+
+    def _close(self, turn: Turn) -> None:
+        self.turn = None
+        self.timers.disarm(t.SPEECH, t.HOLD, t.TRANSCRIPT, t.BARGE_IN)
+        self._out.append(act.CloseUtterance(turn.utterance))
+
+    def _interrupt_reply(self) -> None:
+        self.timers.disarm(t.BARGE_IN)
+        self.speaking.end("interrupted")
+
+    def _drop_guess(self) -> None:
+        if self.speaking.reply and not self.speaking.reply.committed:
+            self.speaking.end("cancelled")
+
+    # --- requests of the client ----------------------------------------------------------------
+
+    def _reply_requested(self, event: ev.ReplyRequested) -> None:
+        if self.agent is not Agent.IDLE:
+            code = "conversation_already_has_active_response"
+            self._out.append(act.Trouble(code, "A response is already in progress."))
+        elif self.settling:
+            self._reply_wanted = True
+        else:
+            self._drop_guess()
+            self._request_reply(event.at, event.instructions)
+
+    def _request_reply(self, now: int, instructions: str | None = None) -> None:
+        messages = self.history.messages(instructions or self._system)
+        asked = messages[-1]["content"] if messages and messages[-1]["role"] == "user" else ""
+        fixed = self.script.fixed_answer(asked)
+        if fixed is not None:
+            self._recite(now, fixed)
+            return
+        reply = self.speaking.generate(now, self._new_item(), messages, answers=None)
+        self.speaking.commit(reply, now)
+
+    def _reply_cancelled(self, _event: ev.ReplyCancelled) -> None:
+        if self.agent is Agent.IDLE:
+            code = "response_cancel_not_active"
+            self._out.append(act.Trouble(code, "There is no response to cancel."))
+        else:
+            self._reply_wanted = False
+            self.speaking.end("cancelled")
+
+    def _item_deleted(self, event: ev.ItemDeleted) -> None:
+        if not self.history.remove(event.item):
+            self._out.append(act.Trouble("item_not_found", f"There is no item {event.item!r}."))
+
+    def _item_truncated(self, event: ev.ItemTruncated) -> None:
+        if not self.speaking.truncate(event.item, event.samples):
+            message = f"There is no spoken item {event.item!r} to truncate."
+            self._out.append(act.Trouble("item_not_found", message))
+
+    # --- time ----------------------------------------------------------------------------------
+
+    def _woke(self, event: ev.Woke) -> None:
+        if self.timers.fired(event.timer, event.generation):
+            self._passed(event.timer, event.at)
+
+    def _passed(self, timer: str, now: int) -> None:
+        turn = self.turn
+        match timer:
+            case t.SPEECH if turn:
+                self._pause(turn, now, turn.heard_at)
+            case t.HOLD if turn:
+                turn.hold_over = True
+                if turn.text is not None:
+                    self._commit(turn, now)
+            case t.TRANSCRIPT if turn:
+                self._unrecognised(turn, now)
+            case t.SETTLE if self.settling:
+                self._unrecognised(self.settling, now)
+            case t.BARGE_IN if turn and turn.paused_at is None and self.agent is Agent.SPEAKING:
+                self.speaking.end("interrupted")
+            case t.CONTENT:
+                self.speaking.content_late(now)
+            case t.CLAUSE:
+                self.speaking.clause_due(now)
+            case t.VOICE:
+                self.speaking.voice_failed(now)
+            case t.PLAYOUT:
+                self.speaking.playout_late()
+            case t.IDLE:
+                self._prompts += 1
+                self._recite(now, self.script.idle_prompt)
+
+    def _voice_failed(self, event: ev.VoiceFailed) -> None:
+        if self.speaking.reply and self.speaking.reply.id == event.reply:
+            self.speaking.voice_failed(event.at)
+
+    def _follow_up(self, now: int) -> None:
+        """What follows from the state as it is now, whatever the event was."""
+        floor_free = self.turn is None and self.settling is None
+        if floor_free or self.agent is Agent.SPEAKING:
+            self.speaking.release(now)
+        if self.speaking.finish(now) or self.speaking.reply is None:
+            if self._reply_wanted and floor_free:
+                self._reply_wanted = False
+                self._request_reply(now)
+        states = (self.user, self.agent)
+        if states != self._told:
+            self._told = states
+            self._out.append(act.StateChanged(*states))
+        if states != (User.QUIET, Agent.IDLE) or self.settling:
+            self.timers.disarm(t.IDLE)
+        elif not self.timers.armed(t.IDLE) and self._prompts < self.rules.idle_prompts:
+            self._arm(t.IDLE, now + self.rules.idle)
+
+    # --- small things --------------------------------------------------------------------------
+
+    def _recite(self, now: int, text: str) -> None:
+        self.speaking.commit(self.speaking.recite(now, self._new_item(), text), now)
+
+    def _messages(self, draft: str = "") -> tuple[dict[str, Any], ...]:
+        return self.history.messages(self._system, draft)
+
+    def _open(self, utterance: int) -> Turn | None:
+        return self.turn if self.turn and self.turn.utterance == utterance else None
+
+    def _new_item(self) -> str:
+        self._items += 1
+        return f"item_{self._items}"
+
+    def _arm(self, timer: str, when: int) -> None:
+        self._out.append(self.timers.arm(timer, when))
+
+    def _arm_hold(self, turn: Turn, now: int) -> None:
+        due = turn.last_voiced + hold(turn.probability, turn.text, self.rules)
+        self._arm(t.HOLD, max(due, now))

@@ -1,0 +1,181 @@
+"""The shared models of one server: loaded once, warmed, and given to every session."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from audio.speak import Voice
+from routing.backend import Backend, BackendConfig
+from routing.embedded import EmbeddedServer
+
+from audio.endpoint import TurnModel, load_turn_model
+from audio.transcribe import Recogniser
+from audio.vad import VadModel
+from voiceagent.conversation.rules import Script
+from voiceagent.field_service.role import Role, load_role
+from voiceagent.parts import Parts
+from voiceagent.settings import Settings
+
+log = logging.getLogger(__name__)
+
+LOADING, WARM = "loading", "warm"
+_PARTS = ("speech detection", "recogniser", "turn model", "voice", "language model")
+
+
+class Engine:
+    """Loads every model in the background; ``ready`` is True when each has run once."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._weights = settings.home / "weights"
+        self._status = dict.fromkeys(_PARTS, LOADING)
+        self._server: EmbeddedServer | None = None
+        self._backend: Backend | None = None
+        self._recogniser: Recogniser | None = None
+        self._turn_model: TurnModel | None = None
+        self._voice: Voice | None = None
+        self._vad: VadModel | None = None
+        self._parts: Parts | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether sessions can be served."""
+        return self._parts is not None
+
+    @property
+    def parts(self) -> Parts:
+        """What sessions are made of. Raises RuntimeError before ``ready``."""
+        if self._parts is None:
+            raise RuntimeError("the models are still loading")
+        return self._parts
+
+    def status(self) -> dict[str, str]:
+        """Each part as ``loading``, ``warm`` or ``failed: why``."""
+        return dict(self._status)
+
+    async def start(self) -> None:
+        """Load and warm everything; a part that fails is named in ``status`` and raised."""
+        role = load_role()
+        script = script_of(role, self._settings.greeting)
+        pool = ThreadPoolExecutor(2, thread_name_prefix="loading")
+        try:
+            # The language model reads a gigabyte: it starts first, and the others load beside it.
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._load("language model", lambda: self._load_language(script)))
+                for name, load in (
+                    ("speech detection", self._load_vad),
+                    ("voice", self._load_voice),
+                    ("recogniser", self._load_recogniser),
+                    ("turn model", self._load_turn_model),
+                ):
+                    group.create_task(self._load(name, self._in_thread(pool, load)))
+        except* Exception as failed:
+            raise failed.exceptions[0] from None
+        finally:
+            pool.shutdown(wait=False)
+        self._parts = self._assemble(script, role.vocabulary)
+        log.info("all models are warm")
+
+    async def stop(self) -> None:
+        """Release the models and end the language model's process."""
+        self._parts = None
+        if self._backend:
+            await self._backend.aclose()
+        if self._server:
+            await self._server.stop()
+        for part in (self._recogniser, self._turn_model, self._voice):
+            if part:
+                part.close()
+
+    # --- loading -------------------------------------------------------------------------------
+
+    async def _load(self, name: str, load: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await load()
+        except Exception as error:
+            self._status[name] = f"failed: {error}"
+            raise
+        self._status[name] = WARM
+
+    @staticmethod
+    def _in_thread(
+        pool: ThreadPoolExecutor, load: Callable[[], None]
+    ) -> Callable[[], Awaitable[None]]:
+        loop = asyncio.get_running_loop()
+        return lambda: loop.run_in_executor(pool, load)
+
+    def _load_vad(self) -> None:
+        self._vad = VadModel()
+        self._vad.warm()
+
+    def _load_recogniser(self) -> None:
+        self._recogniser = Recogniser(self._weights / "whisper-base")
+        self._recogniser.warm()
+
+    def _load_turn_model(self) -> None:
+        self._turn_model = load_turn_model(self._weights)
+        if self._turn_model:
+            self._turn_model.warm()
+
+    def _load_voice(self) -> None:
+        self._voice = Voice()
+        self._voice.warm()
+
+    async def _load_language(self, script: Script) -> None:
+        settings = self._settings
+        if settings.interactive_url is None:
+            model = self._weights / "qwen2.5-coder-1.5b" / "model.gguf"
+            self._server = EmbeddedServer(model)
+            url = await self._server.start()
+            config = BackendConfig(
+                name="embedded",
+                url=url,
+                model="qwen2.5-coder-1.5b",
+                api_key=self._server.api_key,
+            )
+        else:
+            key = settings.interactive_api_key
+            config = BackendConfig(
+                name="interactive",
+                url=settings.interactive_url,
+                model=settings.interactive_model or "",
+                api_key=key.get_secret_value() if key else None,
+            )
+        self._backend = Backend(config)
+        await self._backend.check()
+        await self._backend.prefill(({"role": "system", "content": script.system},))
+
+    def _assemble(self, script: Script, vocabulary: str | None) -> Parts:
+        if not (self._vad and self._recogniser and self._voice and self._backend):
+            raise RuntimeError("a part is missing")
+        return Parts(
+            vad=self._vad,
+            recogniser=self._recogniser,
+            voice=self._voice,
+            backend=self._backend,
+            turn_model=self._turn_model,
+            script=script,
+            vocabulary=vocabulary,
+            speed=self._settings.voice_speed,
+        )
+
+
+def script_of(role: Role, greeting: str | None = None) -> Script:
+    """The role's words as the conversation takes them."""
+
+    def fixed_answer(text: str) -> str | None:
+        answer = role.safety(text)
+        return answer.text if answer else None
+
+    return Script(
+        system=role.system_prompt,
+        greeting=greeting or role.greeting,
+        fixed_answer=fixed_answer,
+        no_answer=role.apologies.no_answer,
+        lost_rest=role.apologies.lost_rest,
+        not_understood=role.apologies.not_understood,
+        idle_prompt=role.idle_prompt,
+    )
