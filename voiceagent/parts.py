@@ -1,4 +1,4 @@
-"""What a session is made of: the shared models behind small protocols, so that each can be scripted."""
+"""What a session is made of: the shared models behind protocols, so that each can be scripted."""
 
 from __future__ import annotations
 

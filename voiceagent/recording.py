@@ -63,7 +63,7 @@ class Recorder:
         self._line({"format": FORMAT, "script": words, "rules": asdict(rules)})
         self._wav: wave.Wave_write | None = None
         if audio:
-            self._wav = wave.open(str(folder / f"{session}.wav"), "wb")
+            self._wav = wave.open(str(folder / f"{session}.wav"), "wb")  # noqa: SIM115 - closed in close
             self._wav.setparams((1, 2, 24_000, 0, "NONE", ""))
 
     def write(self, event: ev.Event, actions: list[act.Action]) -> None:

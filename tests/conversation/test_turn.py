@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from tests.kit.world import Answer, Speech, World
 from voiceagent.conversation import actions as act
 from voiceagent.conversation import events as ev
@@ -95,7 +97,7 @@ def test_a15_unbroken_sound_is_closed_at_the_longest_turn_again_and_again() -> N
     world = World(speech=[Speech(SECOND, 120 * SECOND)]).run(150 * SECOND)
     closed = [when for when, a in world.told if isinstance(a, act.TurnCommitted)]
     assert len(closed) >= 4
-    assert all(b - a <= 31 * SECOND for a, b in zip(closed, closed[1:], strict=False))
+    assert all(b - a <= 31 * SECOND for a, b in pairwise(closed))
     assert world.of(act.ReplySounded)
 
 

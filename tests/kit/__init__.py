@@ -1,1 +1,1 @@
-"""Simulations for the tests: a virtual clock, scripted models, a listener. Named for what they are."""
+"""Simulations for the tests: a virtual clock, scripted models, a listener."""

@@ -1,4 +1,4 @@
-"""What the shell must do. Actions are carried out in order, at once; results come back as events."""
+"""What the shell must do: in order, at once. Results come back as events."""
 
 from __future__ import annotations
 

@@ -6,45 +6,8 @@ import re
 
 # Verbal backchannels of American English (Ward 2006; Jurafsky et al. 1998 list the commonest).
 _BACKCHANNELS = frozenset(
-    [
-        "mm",
-        "mhm",
-        "mmhm",
-        "mmhmm",
-        "mmm",
-        "hm",
-        "hmm",
-        "hmmm",
-        "uh",
-        "um",
-        "uhhuh",
-        "huh",
-        "ah",
-        "oh",
-        "ok",
-        "okay",
-        "yeah",
-        "yep",
-        "yes",
-        "right",
-        "sure",
-        "alright",
-        "cool",
-        "great",
-        "good",
-        "nice",
-        "exactly",
-        "i",
-        "see",
-        "got",
-        "it",
-        "go",
-        "on",
-        "really",
-        "true",
-        "wow",
-        "haan",
-    ]
+    """mm mhm mmhm mmhmm mmm hm hmm hmmm uh um uhhuh huh ah oh ok okay yeah yep yes right sure
+    alright cool great good nice exactly i see got it go on really true wow haan""".split()  # noqa: SIM905
 )
 _LONGEST = 3
 

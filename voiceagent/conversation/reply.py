@@ -80,7 +80,7 @@ class Reply:
         parts, before = [], self.last_voiced
         end = max(before, self.marks.get("sounded", before))
         for milestone, part in MILESTONES:
-            # A guess runs ahead of the turn's end, so a milestone may lie before the one it follows.
+            # A guess runs ahead: a milestone may lie before the one it follows.
             at = min(max(before, self.marks.get(milestone, before)), end)
             parts.append((part, at - before))
             before = at

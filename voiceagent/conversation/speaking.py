@@ -182,17 +182,16 @@ class Speaking:
             reply.audio_done = True
             self._out.append(act.ReplyAudioDone(reply.id, reply.item, reply.text))
 
-    def finish(self, now: int) -> bool:
-        """End the reply when it was heard to its end; True when it was."""
+    def finish(self, now: int) -> None:
+        """End the reply when it was heard to its end."""
         reply = self.reply
         if reply is None or not reply.committed or not reply.over:
-            return False
+            return
         if reply.ledger.total == 0 and not reply.failed:  # nothing sayable came of it
             reply.audio_done = False
             self._apologize(reply, now, "empty")
-            return False
-        self.end("failed" if reply.failed else "completed")
-        return True
+        else:
+            self.end("failed" if reply.failed else "completed")
 
     def played(self, event: ev.Played) -> None:
         """The listener has heard this much of a reply, the current one or one that was cut."""

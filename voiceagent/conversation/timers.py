@@ -9,7 +9,7 @@ CONTENT, CLAUSE, VOICE, PLAYOUT, IDLE = "content", "clause", "voice", "playout",
 
 
 class Timers:
-    """Which deadlines are set. Arming again replaces; ``fired`` tells a live wake-up from a late one."""
+    """Which deadlines are set. Arming replaces; ``fired`` tells a live wake-up from a late one."""
 
     def __init__(self) -> None:
         self._generation = 0

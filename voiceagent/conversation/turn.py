@@ -453,10 +453,10 @@ class Conversation:
         floor_free = self.turn is None and self.settling is None
         if floor_free or self.agent is Agent.SPEAKING:
             self.speaking.release(now)
-        if self.speaking.finish(now) or self.speaking.reply is None:
-            if self._reply_wanted and floor_free:
-                self._reply_wanted = False
-                self._request_reply(now)
+        self.speaking.finish(now)
+        if self._reply_wanted and floor_free and self.speaking.reply is None:
+            self._reply_wanted = False
+            self._request_reply(now)
         states = (self.user, self.agent)
         if states != self._told:
             self._told = states
