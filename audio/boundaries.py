@@ -97,7 +97,8 @@ def _stop(
 ) -> Boundary | None:
     start, end = match.span()
     if text[cut : cut + 1].islower():
-        if match["stop"] == "." or "\n" in text[end:cut]:
+        quoted = any(mark in match.group() for mark in "\"”’'")  # '"Stop!" he said'
+        if match["stop"] == "." or quoted or "\n" in text[end:cut]:
             return None
         return Boundary(cut, Kind.CLAUSE)
     if match["stop"] == "." and not _period_ends(text, start, cut, final, line_start):
