@@ -79,7 +79,7 @@ count_packages() {
 
 install_failed() {
     local reason
-    reason=$(grep -E '^ERROR:|No space left' "$log" | tail -n 1 | cut -c 1-300)
+    reason=$(grep -E '^ERROR:|No space left' "$log" | tail -n 1 | cut -c 1-300) || true
     case $reason in
     *"No space left"*) fail "The disk is full: free some space (1 GB is needed in $root)." ;;
     *"No matching distribution"* | *"not a supported wheel"*)
@@ -112,6 +112,8 @@ make_environment() {
     echo "Making .venv with $("$python" --version) ($(command -v "$python"))"
     rm -rf "$venv"/bin "$venv"/lib* "$venv"/include "$venv"/pyvenv.cfg
     "$python" -m venv "$venv" >>"$log" 2>&1 || fail "Cannot make $venv; see $log."
+    mkdir -p "$done_dir"
+    echo "$root" >"$done_dir/root"
 }
 
 # Make .venv hold what the lock file $1 names, and the project itself.
@@ -121,16 +123,13 @@ prepare() {
     if ! is_ready "$1"; then
         : >"$log"
         make_environment
-        rm -rf "$done_dir"
+        rm -f "$done_dir/pyproject.toml" "$done_dir"/*.lock
         echo "Installing the packages of $1 (once; the log is .venv/install.log)"
         pip_install --require-hashes --only-binary :all: --no-deps -r "$root/$1" | count_packages ||
             install_failed
         pip_install --no-deps --no-build-isolation --no-index -e "$root" >>"$log" || install_failed
         check_native
-        mkdir "$done_dir"
-        cp "$root/pyproject.toml" "$root"/requirements*.lock "$done_dir/"
-        [ "$1" = requirements-dev.lock ] || rm -f "$done_dir/requirements-dev.lock"
-        echo "$root" >"$done_dir/root"
+        cp "$root/pyproject.toml" "$root/requirements.lock" "$root/$1" "$done_dir/"
     fi
     end_turn
 }
