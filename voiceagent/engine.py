@@ -7,16 +7,17 @@ import logging
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from audio.speak import Voice
 from routing.backend import Backend, BackendConfig
 from routing.embedded import EmbeddedServer
 
 from audio.endpoint import TurnModel, load_turn_model
+from audio.speak import Voice
 from audio.transcribe import Recogniser
 from audio.vad import VadModel
 from voiceagent.conversation.rules import Script
-from voiceagent.field_service.role import Role, load_role
+from voiceagent.field_service.role import load_role
 from voiceagent.parts import Parts
+from voiceagent.roles import script_of
 from voiceagent.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -161,21 +162,3 @@ class Engine:
             vocabulary=vocabulary,
             speed=self._settings.voice_speed,
         )
-
-
-def script_of(role: Role, greeting: str | None = None) -> Script:
-    """The role's words as the conversation takes them."""
-
-    def fixed_answer(text: str) -> str | None:
-        answer = role.safety(text)
-        return answer.text if answer else None
-
-    return Script(
-        system=role.system_prompt,
-        greeting=greeting or role.greeting,
-        fixed_answer=fixed_answer,
-        no_answer=role.apologies.no_answer,
-        lost_rest=role.apologies.lost_rest,
-        not_understood=role.apologies.not_understood,
-        idle_prompt=role.idle_prompt,
-    )
