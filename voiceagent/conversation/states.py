@@ -46,25 +46,30 @@ AGENT_MOVES: dict[tuple[Agent, str], Agent] = {
     (Agent.IDLE, "reply was ready before the turn was committed"): Agent.SPEAKING,
 }
 
-# What ends the waiting in each state (timers of ``timers.py``). QUIET with IDLE waits for a person.
-DEADLINES: dict[User | Agent, str] = {
-    User.SPEAKING: "lost audio; longest turn",
-    User.PAUSED: "hold; transcript",
-    Agent.THINKING: "first content; between chunks; voice",
-    Agent.SPEAKING: "playout; between chunks; voice",
-    Agent.IDLE: "idle prompt, then none: the floor is the user's",
+# What ends the waiting in each state (timers of ``timers.py``). Two tables, since the names of the
+# states of both machines are equal strings.
+USER_DEADLINES: dict[User, str] = {
+    User.QUIET: "none: the floor is the user's",
+    User.SPEAKING: "lost audio, longest turn",
+    User.PAUSED: "hold, transcript",
+}
+AGENT_DEADLINES: dict[Agent, str] = {
+    Agent.IDLE: "idle prompt, then none",
+    Agent.THINKING: "first content, between chunks, voice",
+    Agent.SPEAKING: "playout, between chunks, voice",
 }
 
 
 def diagram() -> str:
     """The two machines as a Mermaid state diagram."""
     lines = ["stateDiagram-v2"]
-    for title, moves in (("User", USER_MOVES), ("Agent", AGENT_MOVES)):
+    machines = (("User", USER_MOVES, USER_DEADLINES), ("Agent", AGENT_MOVES, AGENT_DEADLINES))
+    for title, moves, deadlines in machines:
         lines.append(f"    state {title} {{")
         first = next(iter(moves))[0]
         lines.append(f"        [*] --> {title}_{first}")
         for state in dict.fromkeys(state for state, _ in moves):
-            lines.append(f"        {title}_{state}: {state}<br/>({DEADLINES.get(state, 'none')})")
+            lines.append(f"        {title}_{state}: {state}<br/>({deadlines[state]})")
         lines += [
             f"        {title}_{state} --> {title}_{after}: {why}"
             for (state, why), after in moves.items()

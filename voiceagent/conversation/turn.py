@@ -8,7 +8,7 @@ sound) is ``speaking.py``. Three rules hold throughout:
   for the revision of the audio that it was made from;
 - a reply may be started on a likely end, but nothing of it is heard before the turn is committed,
   and nothing begins to sound while the person is speaking;
-- every state that waits has a deadline (``states.DEADLINES``).
+- every state that waits has a deadline (see ``states.py``).
 """
 
 from __future__ import annotations
