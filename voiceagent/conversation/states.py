@@ -8,7 +8,9 @@ against it, and the diagram in ``docs/`` is generated from it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
 
 
 class User(StrEnum):
@@ -63,7 +65,10 @@ AGENT_DEADLINES: dict[Agent, str] = {
 def diagram() -> str:
     """The two machines as a Mermaid state diagram."""
     lines = ["stateDiagram-v2"]
-    machines = (("User", USER_MOVES, USER_DEADLINES), ("Agent", AGENT_MOVES, AGENT_DEADLINES))
+    machines: tuple[tuple[str, Mapping[Any, Any], Mapping[Any, str]], ...] = (
+        ("User", USER_MOVES, USER_DEADLINES),
+        ("Agent", AGENT_MOVES, AGENT_DEADLINES),
+    )
     for title, moves, deadlines in machines:
         lines.append(f"    state {title} {{")
         first = next(iter(moves))[0]
