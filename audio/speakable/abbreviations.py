@@ -64,6 +64,7 @@ _STATES = {
 }  # fmt: skip
 _STATE = re.compile(r"(?P<code>[A-Z]{2})\b(?P<zip>(?=\s+\d{5}\b))?")
 _ROMAN = re.compile(r"(?=[IVXLC])(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?![\w'’]|\.\w)")
+_NUMERAL_BEFORE = re.compile(r"\b[IVXLC]+ (?:and|or|to) $")
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 _COUNTED = words(
     "war part chapter phase type class stage section volume vol act level tier mark title article "
@@ -102,6 +103,8 @@ def read_roman(text: str, at: int) -> Reading | None:
     numeral, before = found.group(), word_before(text, at).strip("\"'“‘([*_")
     if not before[:1].isupper() and len(numeral) == 1:
         return None  # "the part I need"
+    if before in ("and", "or", "to") and _NUMERAL_BEFORE.search(text, max(0, at - 20), at):
+        return Reading(found.end(), cardinal(_value(numeral)))
     if before.lower() in _COUNTED:
         after = word_after(text, found.end())
         if numeral == "I" and after[:1].islower() and after not in _AFTER_NUMERAL:

@@ -8,6 +8,9 @@ import re
 _BEFORE = re.compile(r"(\S+)\s*$")
 _AFTER = re.compile(r"\s*([^\W_]+(?:['’-][^\W_]+)*)")
 _REACH = 40
+_NO_NOUN = frozenset(
+    ["a", "an", "per", "for", "of", "to", "and", "or", "in", "on", "at", "is", "was", "each", "off"]
+)
 
 
 def words(text: str) -> frozenset[str]:
@@ -30,6 +33,12 @@ def word_after(text: str, at: int) -> str:
     """The word after `at`, across white space ("" if something else stands there)."""
     found = _AFTER.match(text, at)
     return found[1] if found else ""
+
+
+def describes(text: str, at: int, end: int) -> bool:
+    """Whether `text[at:end]` stands before a noun as an adjective: "a $5 part", "a 24V line"."""
+    after = word_after(text, end)
+    return bare_before(text, at) in ("a", "an") and bool(after) and after not in _NO_NOUN
 
 
 def ends_here(text: str, at: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+from audio.speakable.context import describes
 from audio.speakable.number_words import cardinal, is_one, number
 from audio.speakable.token import Reading
 
@@ -57,7 +58,8 @@ _CENTS = re.compile(rf"(?P<n>{_NUM})[ ]?¢")
 def read_money(text: str, at: int) -> Reading | None:
     """An amount with its currency sign or code."""
     if found := _AMOUNT.match(text, at):
-        return Reading(found.end(), _amount(found))
+        adjective = describes(text, at, found.end())
+        return Reading(found.end(), _amount(found, adjective))
     if found := _CODED.match(text, at):
         unit = found["before"] or found["after"]
         return Reading(found.end(), _single(found["a"] or found["b"], "", unit))
@@ -67,12 +69,14 @@ def read_money(text: str, at: int) -> Reading | None:
     return None
 
 
-def _amount(found: re.Match[str]) -> str:
+def _amount(found: re.Match[str], adjective: bool) -> str:
     sign = found["sign"]
     low_scale = _scale(found[4], found[5])
     words = "minus " if found["minus"] else ""
     if found["high"] is None:
         words += _single(found["low"], low_scale, sign)
+        if adjective and not words.endswith(("cents", "pence")):
+            words = words.removesuffix("s")  # "a five dollar part"
     else:
         high_scale = _scale(found[7], found[8])
         high = _single(found["high"], high_scale, sign)

@@ -39,14 +39,15 @@ class Pronunciations:
         if found is None:
             return None
         chunk = found.group()
-        for word in (chunk, chunk.rstrip(".'…"), re.sub(r"'s$", "", chunk.rstrip(".'…"))):
+        bare = chunk.rstrip(".'…")
+        owned = bare[:-2] if bare.endswith("'s") else ""
+        for word in (chunk, bare, owned):
             said = self._words.get(word) or self._words.get(word.lower())
-            if (
-                word
-                and said is not None
-                and not text[at + len(word) : at + len(word) + 1].isalnum()
-            ):
-                return _reading(at + len(word), word, said)
+            if not word or said is None:
+                continue
+            after = text[at + len(word) : at + len(word) + 1]
+            if not after.isalnum():
+                return _reading(at + len(word), word, said, "'s" if word == owned else "")
         return None
 
 
@@ -83,6 +84,18 @@ def _phonemes(said: str) -> str:
     return said[1:-1] if len(said) > 2 and said[0] == said[-1] == "/" else ""
 
 
-def _reading(end: int, word: str, said: str) -> Reading:
+def _reading(end: int, word: str, said: str, ending: str) -> Reading:
     phonemes = _phonemes(said)
-    return Reading(end, "".join(c for c in word if c.isalnum()) if phonemes else said, phonemes)
+    if not phonemes:
+        return Reading(end + len(ending), said + ending)
+    letters = "".join(c for c in word if c.isalnum())
+    return Reading(end + len(ending), letters + ending, phonemes + _possessive(phonemes, ending))
+
+
+def _possessive(phonemes: str, ending: str) -> str:
+    """How an "'s" sounds behind these phonemes."""
+    if not ending:
+        return ""
+    if phonemes[-1] in "szʃʒʧʤ":
+        return "ᵻz"
+    return "s" if phonemes[-1] in "ptkfθ" else "z"

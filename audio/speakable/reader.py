@@ -67,7 +67,7 @@ class Reader:
         at = 0
         while at < len(text):
             if text[at] == "\n":
-                self._mark(".")
+                self._line_end()
                 at += 1
             elif text[at].isspace():
                 at += 1
@@ -130,6 +130,11 @@ class Reader:
         aside = "(" in signs or (")" in signs and attached)
         if aside and not _MARKS.search(signs):
             self._mark(",")
+
+    def _line_end(self) -> None:
+        """A line is a sentence of its own, unless its last word says already how it ends."""
+        if self._tokens and self._tokens[-1].spoken[-1] not in ":;…!?":
+            self._mark(".")
 
     def _mark(self, mark: str) -> None:
         """Close the last token with a mark, unless a stronger one does already."""

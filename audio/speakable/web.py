@@ -19,7 +19,7 @@ _EMAIL = re.compile(
 )
 _URL = re.compile(
     rf"(?P<scheme>(?:https?|ftp|wss?)://)?(?P<host>{_DOMAIN}|(?(scheme)[\w.-]{{1,253}}|(?!)))"
-    r"(?::\d{1,5})?(?P<path>/[^\s<>\"'”’)\]]*)?(?P<query>[?#][^\s<>\"'”’)\]]*)?",
+    r"(?::\d{1,5})?(?P<path>/[^\s?#<>\"'”’)\]]*)?(?P<query>[?#][^\s<>\"'”’)\]]*)?",
     re.IGNORECASE,
 )
 _FILE = re.compile(
