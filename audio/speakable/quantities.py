@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from audio.speakable.context import bare_before, words
+from audio.speakable.context import bare_before, describes, words
 from audio.speakable.dates import MONTHS
 from audio.speakable.number_words import cardinal, is_one, number, ordinal
 from audio.speakable.token import Reading
@@ -66,7 +66,8 @@ def read_measure(text: str, at: int) -> Reading | None:
     if found := _MEASURE.match(text, at):
         quoted = found["unit"] in "\"'" and _OPEN_QUOTE.search(text, 0, at)
         if not quoted:  # in `press "5"` the sign closes a quotation
-            return Reading(found.end(), _measure(found))
+            adjective = found["link"] == "-" or describes(text, at, found.end())
+            return Reading(found.end(), _measure(found, adjective))
     return None
 
 
@@ -104,9 +105,8 @@ def _feet_inches(found: re.Match[str]) -> str:
     return f"{feet} {inches} {'inch' if found['inches'] == '1' and not part else 'inches'}"
 
 
-def _measure(found: re.Match[str]) -> str:
+def _measure(found: re.Match[str], adjective: bool) -> str:
     one, many = UNITS[found["unit"]]
-    adjective = found["link"] == "-"  # "a five-foot ladder"
     if found["low"]:
         singular = is_one(found["low"]) and not found["high"]
         return f"{_sign(found)}{_span(found)} {one if singular or adjective else many}"
