@@ -26,9 +26,9 @@ find_python() {
     [ -n "$found" ] || fail "Python 3.11 or newer is needed and was not found; install it" \
         "(Debian, Ubuntu: apt-get install python3 python3-venv; macOS: brew install python@3.13)" \
         "or name one: PYTHON=/path/to/python3.11 $0"
-    fail "$("$found" --version) cannot make environments; run" \
-        "\`apt-get install $("$found" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')\`" \
-        "as root (or with sudo) and start again."
+    name=$("$found" -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
+    fail "This $name cannot make environments; run \`apt-get install $name-venv\` as root (or with" \
+        "sudo) and start again."
 }
 
 # Whether .venv was made here, for this project folder, from the lock file $1 as it is now.
@@ -125,11 +125,14 @@ prepare() {
         make_environment
         rm -f "$done_dir/pyproject.toml" "$done_dir"/*.lock
         echo "Installing the packages of $1 (once; the log is .venv/install.log)"
-        pip_install --require-hashes --only-binary :all: --no-deps -r "$root/$1" | count_packages ||
-            install_failed
+        # Byte code is left to each module's first import: most of scipy is never imported.
+        pip_install --require-hashes --only-binary :all: --no-deps --no-compile -r "$root/$1" |
+            count_packages || install_failed
         pip_install --no-deps --no-build-isolation --no-index -e "$root" >>"$log" || install_failed
         check_native
-        cp "$root/pyproject.toml" "$root/requirements.lock" "$root/$1" "$done_dir/"
+        # What tests need holds what serving needs, in the same versions: both are ready then.
+        cp "$root/pyproject.toml" "$root/requirements.lock" "$done_dir/"
+        [ "$1" = requirements.lock ] || cp "$root/$1" "$done_dir/"
     fi
     end_turn
 }
