@@ -8,8 +8,7 @@ import importlib
 import os
 import socket
 import webbrowser
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Thread
 from typing import Annotated, Any, NoReturn
@@ -41,6 +40,15 @@ class Commands(TyperGroup):
             alone.command(cmd_name)(_load(cmd_name))
             return typer.main.get_command(alone)
         return super().get_command(ctx, cmd_name)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; what any of them may raise for its user is said in a line."""
+        try:
+            return super().invoke(ctx)
+        except SettingsError as error:
+            fail(str(error), 2)
+        except WeightsError as error:
+            fail(str(error))
 
 
 def _load(name: str) -> Callable[..., None]:
@@ -75,39 +83,27 @@ def fail(message: str, code: int = 1) -> NoReturn:
     raise typer.Exit(code)
 
 
-def settings_or_exit(options: Mapping[str, object] | None = None) -> Settings:
+def settings_with(options: Mapping[str, object] | None = None) -> Settings:
     """The settings, `options` (by field; None means not given) before all other sources.
 
     The weights folder is handed on in the environment, where `audio`, which knows no settings, and
-    the processes that are started find it.
+    the processes that are started find it. Raises SettingsError.
     """
     given = {name: value for name, value in (options or {}).items() if value is not None}
-    try:
-        settings = load_settings(given)
-    except SettingsError as error:
-        fail(str(error), 2)
+    settings = load_settings(given)
     os.environ["VOICEAGENT_HOME"] = str(settings.home)
     return settings
 
 
-@contextmanager
-def weights_trouble() -> Iterator[None]:
-    """Turns a WeightsError into its sentence, and Ctrl-C into one that says how to go on."""
-    try:
-        yield
-    except WeightsError as error:
-        fail(str(error))
-    except KeyboardInterrupt:
-        fail("Interrupted; what has arrived is kept, and the next fetch goes on from there.", 130)
-
-
 def fetch_weights(names: tuple[str, ...]) -> None:
-    """Fetch what is missing of the models `names`, showing how it goes."""
+    """Fetch what is missing of the models `names`, showing how it goes. Raises WeightsError."""
     from audio import weights
     from voiceagent.progress import progress_on
 
-    with weights_trouble():
+    try:
         weights.ensure(names, progress_on(Console(stderr=True)))
+    except KeyboardInterrupt:
+        fail("Interrupted; what has arrived is kept, and the next fetch goes on from there.", 130)
 
 
 def check_port(host: str, port: int) -> None:
@@ -164,7 +160,7 @@ def serve(
 ) -> None:
     """Start the server. Missing weights are fetched first."""
     options = {"host": host, "port": port, "record_dir": record}
-    settings = settings_or_exit({**options, "record_audio": record_audio or None})
+    settings = settings_with({**options, "record_audio": record_audio or None})
     if settings.exposed:
         fail(settings.exposed, 2)
     if open_page and settings.port == 0:
@@ -173,7 +169,10 @@ def serve(
     fetch_weights(settings.models)
     if open_page:
         open_when_ready(settings)
-    run: Callable[[Settings], None] = importlib.import_module("voiceagent.server").serve
+    try:
+        run: Callable[[Settings], None] = importlib.import_module("voiceagent.server").serve
+    except ImportError as error:
+        fail(f"The server cannot load ({error}); run `voiceagent doctor`.")
     run(settings)
 
 
@@ -186,7 +185,7 @@ def fetch(
     """Fetch and check the weights of the models. Quick when they are there."""
     from audio.weights import model_names
 
-    settings = settings_or_exit()
+    settings = settings_with()
     names = model_names(tests=True) if everything else settings.models
     fetch_weights(names)
     typer.echo(f"All weights are in {settings.home / 'weights'}")
@@ -202,7 +201,7 @@ def doctor(
     """Check what the server needs, each line green or with its remedy."""
     from voiceagent.doctor import examine, show
 
-    checks = examine(settings_or_exit(), verify=verify)
+    checks = examine(settings_with(), verify=verify)
     show(checks, as_json=as_json)
     if not all(check.ok for check in checks):
         raise typer.Exit(1)

@@ -125,10 +125,13 @@ def test_wrong_options_are_one_sentence(
     assert served == []
 
 
-def test_wrong_settings_are_a_line_each(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("command", [["serve"], ["fetch"], ["doctor"], ["call", "x.wav"]])
+def test_wrong_settings_are_a_line_each(
+    monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
     monkeypatch.setenv("VOICEAGENT_PROT", "1")
     Path("voiceagent.toml").write_text("hots = 1\n")
-    result = run("serve")
+    result = run(*command)
     assert result.exit_code == 2
     assert [line.split()[1] for line in result.stderr.splitlines()] == ["VOICEAGENT_PROT", "hots"]
 
@@ -143,6 +146,13 @@ def test_d03_weights_that_are_not_right_end_the_start(
     error = the_error(run("serve", "--port", "0"), 1)
     assert error == "error: whisper-base/model.bin came out wrong."
     assert served == []
+
+
+def test_a_server_that_cannot_load_is_one_sentence(
+    served: list[Settings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "voiceagent.server", None)  # importing it fails
+    assert "`voiceagent doctor`" in the_error(run("serve", "--port", "0"), 1)
 
 
 def test_an_interrupted_fetch_says_that_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
