@@ -1,7 +1,7 @@
 """Scripted stand-ins for the models, a caller and a listener, for whole sessions in virtual time.
 
-    async with a_call(texts=["what is my balance"], answers=[[(0.2, "Forty nine dollars.")]]) as call:
-        await call.say("goforward.wav")          # real speech, so the real detector hears it
+    async with a_call(texts=["my balance"], answers=[[(0.2, "Forty nine dollars.")]]) as call:
+        await call.say("goforward.wav")  # real speech, so the real detector hears it
         await call.quiet(4)
         assert call.listener.heard_texts() == ["Forty nine dollars."]
 
