@@ -11,12 +11,11 @@ LOCKS = ("requirements.lock", "requirements-dev.lock")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
-def pins(lock: str) -> dict[str, set[str]]:
-    """Each package's pinned versions: one, or one for each range of Python versions."""
-    found: dict[str, set[str]] = {}
-    for name, version in re.findall(r"^([a-z0-9.-]+)==(\S+)", (ROOT / lock).read_text(), re.M):
-        found.setdefault(name, set()).add(version)
-    return found
+def pins(lock: str) -> dict[str, str]:
+    """The pinned version of each package."""
+    found = re.findall(r"^([a-z0-9.-]+)==(\S+)", (ROOT / lock).read_text(), re.M)
+    assert len(dict(found)) == len(found), "another version on another Python"
+    return dict(found)
 
 
 def names(requirements: list[str]) -> set[str]:
@@ -48,7 +47,7 @@ def test_exact_requirements_are_locked_as_asked() -> None:
     for line in PROJECT["project"]["dependencies"]:
         if "==" in line:
             name, version = line.split("==")
-            assert pins("requirements.lock")[name] == {version}
+            assert pins("requirements.lock")[name] == version
 
 
 def test_tests_run_with_the_versions_that_serve() -> None:
