@@ -36,6 +36,8 @@ ONSET_LAG = 27 * _PER_MS
 """How long a voice has been sounding when the first voiced window begins: the median, likewise
 (quartiles 14 and 61 ms; a soft first consonant can be 140 ms, which is what pre-roll is for)."""
 
+_KEPT_UTTERANCES = 8
+
 
 @dataclass(frozen=True, slots=True)
 class EarConfig:
@@ -129,7 +131,8 @@ class Ear:
         self._judged = 0  # position up to which windows were judged
         self._phase = _Phase.QUIET
         self._utterance = 0  # the number given last
-        self._span: tuple[int, int | None] | None = None  # its sound; end None: still growing
+        self._open: int | None = None  # where the sound of the current utterance begins
+        self._closed: dict[int, tuple[int, int]] = {}  # where that of the last few lies
         self._floor = 0  # sound before this position belongs to an earlier utterance
         self._run = 0  # voiced windows in a row, while quiet
         self._silent = 0  # silent windows in a row, while voiced
@@ -162,15 +165,19 @@ class Ear:
         return events
 
     def audio(self, utterance: int) -> NDArray[np.float32]:
-        """The sound of the current utterance at 16 kHz, from the pre-roll to now; shape [n].
+        """The sound of an utterance at 16 kHz, from the pre-roll to now; shape [n], float32.
 
-        For a manual turn it is the sound that `commit` closed. Raises LookupError for an
-        utterance that is over, whose sound is not kept.
+        Of one that is over it is the sound up to where it was closed, so that who asks a moment
+        too late is still answered: for the last few utterances, as far as `max_buffer_s` reaches.
+        Raises LookupError for an older one, or one that never was.
         """
-        if utterance != self._utterance or self._span is None:
-            raise LookupError(f"utterance {utterance} is over")
-        start, end = self._span
-        return to_float(self._ring.read(start, self._ring.end if end is None else end))
+        if utterance == self._utterance and self._open is not None:
+            start, end = self._open, self._ring.end
+        elif utterance in self._closed:
+            start, end = self._closed[utterance]
+        else:
+            raise LookupError(f"no sound is kept of utterance {utterance}")
+        return to_float(self._ring.read(start, end))
 
     def close_utterance(self, utterance: int) -> None:
         """The utterance is over: the next voice is a new one. A number that is not the current
@@ -180,38 +187,31 @@ class Ear:
         the very next sample: nothing is lost and nothing is heard twice. Otherwise its pre-roll
         may reach back into the silence, but not to the last voiced sample.
         """
-        if utterance != self._utterance or self._span is None:
+        if utterance != self._utterance or self._open is None:
             return
-        if self._phase is _Phase.VOICED and self._silent == 0:
-            self._cut_in_speech = True
-            self._floor = self._ring.end
-        elif self._phase is not _Phase.MANUAL:
-            self._floor = self._last_voiced
-        self._span = None
-        if self._phase is not _Phase.MANUAL:
-            self._hush()
+        self._cut_in_speech = self._phase is _Phase.VOICED and self._silent == 0
+        self._floor = self._ring.end if self._cut_in_speech else self._last_voiced
+        self._keep(self._open)
+        self._hush()
 
     # Manual turns: the client, not the detector, says where a turn begins and ends.
 
     def begin_manual(self) -> None:
         """Stop detecting; from here on sound is only collected, for `commit`."""
-        self._span = None
+        self.clear()
         self._phase = _Phase.MANUAL
         self._cut_in_speech = False
-        self._floor = self._ring.end
 
     def end_manual(self) -> None:
         """Detect again, from here on. Sound collected and not committed is dropped."""
         self.clear()
-        self._span = None
         self._hush()
         self._activity.reset()
         self._judged = self._ring.end
 
     def clear(self) -> None:
         """Forget the sound heard so far: what comes now does not reach back over this point."""
-        if self._phase is not _Phase.MANUAL:
-            self.close_utterance(self._utterance)
+        self.close_utterance(self._utterance)
         self._floor = self._ring.end
 
     @property
@@ -222,7 +222,7 @@ class Ear:
     def commit(self) -> int:
         """Close a manual turn with everything since the last `commit` or `clear`.
 
-        Returns its number; `audio` gives its sound until the next commit. The resampler is
+        Returns its number, for `audio`. The resampler is
         emptied, so that not even its last 3 ms are left for the next turn. Raises RuntimeError
         when turns are not manual.
         """
@@ -230,7 +230,7 @@ class Ear:
             raise RuntimeError("commit is for manual turns; call begin_manual first")
         self._ring.append(self._resampler.push(np.zeros(0, np.int16), last=True))
         self._utterance += 1
-        self._span = (self._floor, self._ring.end)
+        self._keep(self._floor)
         self._floor = self._ring.end
         return self._utterance
 
@@ -274,7 +274,7 @@ class Ear:
     def _begin(self, onset: int, now: int) -> Started:
         onset = max(onset, self._floor)
         self._utterance += 1
-        self._span = (max(onset - self._config.pre_roll_ms * _PER_MS, self._floor), None)
+        self._open = max(onset - self._config.pre_roll_ms * _PER_MS, self._floor)
         self._enter_voiced(now)
         return Started(self._utterance, now, onset)
 
@@ -283,6 +283,12 @@ class Ear:
         self._silent = 0
         self._last_voiced = now
         self._next_continued = now + self._config.continue_every_ms * _PER_MS
+
+    def _keep(self, start: int) -> None:
+        """The current utterance ends here; remember where its sound lies."""
+        self._closed[self._utterance] = (start, self._ring.end)
+        self._closed.pop(self._utterance - _KEPT_UTTERANCES, None)
+        self._open = None
 
     def _hush(self) -> None:
         self._phase = _Phase.QUIET

@@ -68,7 +68,7 @@ class Evidence:
     """What is known about a recognised text besides its words."""
 
     no_speech_prob: float
-    """Whisper's probability that the sound holds no speech."""
+    """Whisper's probability that the sound holds no speech, asked without a prompt."""
     avg_logprob: float
     """Mean log-probability of the text's tokens, the end of text included."""
     loudest_dbfs: float
@@ -103,7 +103,7 @@ def why_invented(text: str, evidence: Evidence) -> str | None:
     phrase = " ".join(unit)
     if phrase in _PHANTOMS or _CREDITS.search(phrase):
         return "phantom phrase"
-    if evidence.prompt and unit == _repeated_unit(_words(evidence.prompt)):
+    if unit in _sentences(evidence.prompt or ""):
         return "prompt echoed"
     if len(words) >= 3 * len(unit):
         return "repetition"
@@ -112,6 +112,12 @@ def why_invented(text: str, evidence: Evidence) -> str | None:
 
 def _words(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", text.lower())
+
+
+def _sentences(prompt: str) -> list[list[str]]:
+    """The prompt, and each of its sentences, as what they are a repetition of."""
+    parts = [prompt, *re.split(r"[.!?]+", prompt)]
+    return [_repeated_unit(words) for words in map(_words, parts) if words]
 
 
 def _repeated_unit(words: list[str]) -> list[str]:

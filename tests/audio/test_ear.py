@@ -114,8 +114,35 @@ def test_after_closing_in_silence_the_next_voice_is_a_new_utterance() -> None:
     ear.close_utterance(1)
     assert say(ear, (QUIET, 20)) == []
     assert say(ear, (VOICE, 2)) == [Started(2, sample=57 * W, onset=55 * W - ONSET_LAG)]
+
+
+def test_who_asks_too_late_still_gets_the_sound_up_to_the_close() -> None:
+    ear = scripted_ear()
+    say(ear, (VOICE, 5), (QUIET, 5))
+    first = heard(ear, 1)
+    ear.close_utterance(1)
+    say(ear, (QUIET, 5), (VOICE, 5))
+    assert np.array_equal(heard(ear, 1), first)
+    ear.begin_manual()
+    assert np.array_equal(heard(ear, 1), first)
+
+
+@pytest.mark.parametrize("utterance", [0, 2, 99])
+def test_an_utterance_that_never_was_has_no_sound(utterance: int) -> None:
+    ear = scripted_ear()
+    say(ear, (VOICE, 5))
     with pytest.raises(LookupError):
-        ear.audio(1)
+        ear.audio(utterance)
+
+
+def test_of_old_utterances_neither_sound_nor_place_is_kept() -> None:
+    ear = scripted_ear(EarConfig(max_buffer_s=1))
+    for number in range(1, 30):
+        say(ear, (VOICE, 5), (QUIET, 30))
+        ear.close_utterance(number)
+    assert ear.audio(28).size == 0  # further back than a second
+    with pytest.raises(LookupError):
+        ear.audio(20)
 
 
 def test_pre_roll_reaches_into_the_silence_and_never_into_the_utterance_before() -> None:
@@ -156,6 +183,23 @@ def test_a15_the_new_utterance_starts_with_the_next_push_at_once() -> None:
     assert kinds(say(ear, (QUIET, 5))) == "P"
 
 
+def test_closing_in_a_short_gap_waits_for_a_voice_before_it_starts_anew() -> None:
+    ear = scripted_ear()
+    say(ear, (VOICE, 10), (QUIET, 1))
+    ear.close_utterance(1)
+    assert say(ear, (QUIET, 1), (VOICE, 1)) == []
+    assert say(ear, (VOICE, 1)) == [Started(2, sample=14 * W, onset=12 * W - ONSET_LAG)]
+
+
+def test_a_manual_turn_after_closing_amid_speech_starts_no_utterance() -> None:
+    ear = scripted_ear()
+    say(ear, (VOICE, 10))
+    ear.close_utterance(1)
+    ear.begin_manual()
+    assert say(ear, (VOICE, 10)) == []
+    assert len(ear.audio(ear.commit())) == 10 * W
+
+
 def test_closing_an_utterance_that_is_over_changes_nothing() -> None:
     ear = scripted_ear()
     say(ear, (VOICE, 5), (QUIET, 5))
@@ -186,9 +230,9 @@ def test_a_manual_turn_is_what_was_heard_between_two_commits() -> None:
     first = ear.commit()
     assert np.array_equal(heard(ear, first), sound[:3000])
     ear.push(sound[3000:5000])
-    assert np.array_equal(heard(ear, first), sound[:3000])
     second = ear.commit()
     assert second != first
+    assert np.array_equal(heard(ear, first), sound[:3000])
     assert np.array_equal(heard(ear, second), sound[3000:5000])
     assert ear.uncommitted == 0
 
@@ -306,8 +350,7 @@ def test_whatever_happens_events_are_in_order_and_no_voice_is_heard_twice(
             sounds.append((first, len(stream)))
             ear.close_utterance(current) if act == "close" else ear.clear()
             state = "quiet"
-            with pytest.raises(LookupError):
-                ear.audio(current)
+            assert np.array_equal(heard(ear, current), audio)
     for (_, end), (first, _) in pairwise(sounds):
         heard_twice = stream[-(-first // W) * W : end : W]
         assert not np.any(heard_twice >= 0.5 * 32_767)

@@ -91,6 +91,13 @@ def test_s04_the_prompt_said_back_over_quiet_sound_is_dropped() -> None:
     assert why_invented("Okay.", spoken) is None
 
 
+def test_s04_one_sentence_of_the_prompt_said_back_is_dropped_and_its_names_are_not() -> None:
+    prompt = "The customer is Dana Whitfield. The boiler is an HX-2040B."
+    doubtful = evidence(avg_logprob=-0.9, prompt=prompt)
+    assert why_invented("The customer is Dana Whitfield.", doubtful) == "prompt echoed"
+    assert why_invented("Dana Whitfield.", doubtful) is None
+
+
 def test_s04_repetition_over_doubtful_sound_is_dropped_whatever_the_prompt() -> None:
     assert why_invented("Yeah. Yeah. Yeah.", evidence(no_speech_prob=0.4)) == "repetition"
     assert why_invented("Yeah. Yeah. Yeah.", CLEAR) is None

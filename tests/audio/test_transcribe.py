@@ -148,6 +148,18 @@ async def test_s02_noise_gives_nothing_faster_than_it_sounds(
 
 
 @pytest.mark.models
+@pytest.mark.parametrize("dbfs", [-60, -40, -25])
+async def test_s04_noise_with_a_prompt_gives_nothing(recogniser: Recogniser, dbfs: float) -> None:
+    prompt = "The customer is Dana Whitfield. Boiler HX-2040B, pilot light, thermocouple."
+    for seconds, seed in ((0.3, 1), (1, 2), (3, 3), (6, 4)):
+        sound = to_float(noise(seconds, dbfs, seed))
+        transcript = await recogniser.transcribe(sound, final=True, prompt=prompt)
+        assert (transcript.text, transcript.rejected) == ("", "no speech")
+        plain = await recogniser.transcribe(sound, final=True)
+        assert transcript.no_speech_prob == pytest.approx(plain.no_speech_prob, abs=0.02)
+
+
+@pytest.mark.models
 async def test_a_real_thank_you_passes(recogniser: Recogniser) -> None:
     from hibari import Hibari
 

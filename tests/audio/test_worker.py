@@ -105,9 +105,9 @@ async def test_cancelling_drops_what_has_not_begun_and_frees_its_place(worker: W
     waiting[1].cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting[1]
-    assert worker.waiting == 2
     replacement = asyncio.create_task(worker.run(lambda: ran.append(7)))
     await settled()
+    assert worker.waiting == 3
     gate.go.set()
     await asyncio.gather(running, waiting[0], waiting[2], replacement)
     assert ran == [0, 2, 7]
