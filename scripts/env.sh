@@ -80,6 +80,10 @@ count_packages() {
 install_failed() {
     local reason
     reason=$(grep -E '^ERROR:|No space left' "$log" | tail -n 1 | cut -c 1-300) || true
+    if grep -qE 'connection broken|NewConnectionError|Max retries' "$log"; then
+        fail "The package index could not be reached; check the network or pip's proxy settings" \
+            "(\`pip config list\`), then start again. The whole story is in $log."
+    fi
     case $reason in
     *"No space left"*) fail "The disk is full: free some space (1 GB is needed in $root)." ;;
     *"No matching distribution"* | *"not a supported wheel"*)
@@ -87,8 +91,8 @@ install_failed() {
             "with glibc 2.28 or macOS 14 on Apple silicon, Python 3.11 to 3.14 and a package" \
             "index (\`pip config list\` shows yours). The whole story is in $log." ;;
     esac
-    fail "Installing the packages failed (${reason:-see the log}); check the network or pip's" \
-        "settings (\`pip config list\`), then start again. The whole story is in $log."
+    fail "Installing the packages failed (${reason:-see the log}); mend that and start again. The" \
+        "whole story is in $log."
 }
 
 # What is installed may still miss a library of the system: say which before the server does.

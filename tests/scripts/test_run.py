@@ -98,7 +98,11 @@ def test_a_python_that_can_make_environments_is_preferred(project: Project) -> N
     [
         (PIP, "A package is not to be had for this system or index"),
         (FULL, "The disk is full: free some space"),
-        ("ERROR: connection broken", "check the network or pip's settings"),
+        (
+            f"WARNING: Retrying after connection broken by x\n{PIP}",
+            "could not be reached; check the",
+        ),
+        ("ERROR: one\nERROR: the other", "failed (ERROR: the other)"),
         ("something unexpected", "(see the log)"),
     ],
 )
