@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Read by scripts/run and scripts/test: makes and checks their environment, .venv in the project.
 # Written for bash 3.2 as macOS has it. A second start comes through here in a few milliseconds.
 
@@ -40,7 +41,7 @@ is_ready() {
 
 # Two first starts at once (run, and test from another shell) take turns.
 take_turn() {
-    local told= holder
+    local told="" holder
     mkdir -p "$venv" || fail "Cannot write $venv."
     until mkdir "$venv/.preparing" 2>/dev/null; do
         holder=$(cat "$venv/.preparing/pid" 2>/dev/null || true)
