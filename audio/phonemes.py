@@ -15,6 +15,8 @@ from audio.speakable import Token
 
 MAX_PHONEMES = 400
 """Symbols given to the model at once. It was trained on up to 510; hibari itself stops at 400."""
+MAX_WORD = 32
+"""Letters of a word that are looked up at once."""
 
 _MARKS = ",:;….!?"
 
@@ -77,16 +79,25 @@ class Phonemes:
                 if mark:
                     yield mark, " ", index, ""
                 continue
-            split: list[tuple[str, str]] = self._g2p.tokenizer(_letters_apart(spoken))
+            split: list[tuple[str, str]] = self._g2p.tokenizer(_letters_apart(_short_words(spoken)))
             for at, (text, space) in enumerate(split):
                 yield text, space if at + 1 < len(split) else " ", index, ""
 
 
-def _letters_apart(spoken: str) -> str:
+def _short_words(spoken: str) -> list[str]:
+    """The dictionary search takes the cube of a word's parts ("X-X-X-..."): no word may be long."""
+    words = []
+    for word in spoken.split(" "):
+        parts = [word] if len(word) <= MAX_WORD else word.replace("-", " ").split()
+        for part in parts:
+            words += [part[at : at + MAX_WORD] for at in range(0, len(part), MAX_WORD)]
+    return words
+
+
+def _letters_apart(words: list[str]) -> str:
     """The letter A in "A C" is its name, not the article: written so that the lexicon says so."""
-    words = spoken.split(" ")
     if len(words) == 1:
-        return spoken
+        return words[0]
     return " ".join("eh" if w.rstrip(_MARKS) == "A" else w for w in words)
 
 
@@ -132,7 +143,7 @@ def _short(units: Sequence[Unit], limit: int) -> Iterator[Unit]:
 
 
 def identifiers(units: Sequence[Unit], vocabulary: dict[str, Any]) -> tuple[list[int], list[int]]:
-    """Model input of a chunk: symbol ids between two pads, and the unit of each (-1: a gap)."""
+    """Model input of a chunk: symbol ids between two pads, and the unit of each (-1: no word)."""
     ids, of = [0], [-1]
     for index, unit in enumerate(units):
         for symbol in unit.symbols:

@@ -5,10 +5,11 @@ All of it on float32 at 24 kHz; all lengths are whole samples.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
-
-from audio.speakable import Token
 
 SAMPLE_RATE = 24_000
 """Hz, mono: the rate of the voice and of the wire."""
@@ -27,20 +28,22 @@ _GAIN_LIMIT_DB = 8.0
 _PEAK = 0.89
 """-1 dBFS: no sample of the voice is louder, so nothing after it clips."""
 
+_LONGEST_INSIDE = 1680
+"""70 ms: longer silence where no mark stands is heard as a hesitation (fine under 100 ms, awkward
+from 250: Campione and Veronis 2002, Lundholm Fors 2015). The model makes 350 before some "and"s."""
+
 _PAUSE_MS = {",": 150, ";": 220, ":": 220, ".": 330, "!": 330, "?": 350, "…": 350}
 _PARAGRAPH_MS = 450
 
 
-def pause_samples(tokens: list[Token], text: str, speed: float) -> int:
-    """The pause after a clause by the mark that closes it, none in mid-phrase.
+def pause_samples(mark: str, text: str, speed: float) -> int:
+    """The pause after a clause by the mark that closes it ("" in mid-phrase: none).
 
-    150 ms after a comma and 330 after a sentence are the usual lengths in read speech (Campione and
-    Veronis 2002: short pauses under 200 ms, medium up to 1000); they stay far below what a listener
+    150 ms after a comma and 330 after a sentence are usual in read speech (Campione and Veronis
+    2002: short ones are under 200 ms, medium ones up to 1000), far below what a listener
     finds awkward (900 ms after a clause, 1500 after a sentence).
     """
-    if not tokens:
-        return 0
-    milliseconds = _PAUSE_MS.get(tokens[-1].spoken[-1:], 0)
+    milliseconds = _PAUSE_MS.get(mark, 0)
     if milliseconds == 0 and text.rstrip()[-1:] in ("\u2014", "\u2013", "-"):
         milliseconds = _PAUSE_MS[","]
     if milliseconds and text.rstrip(" \t").endswith("\n\n"):
@@ -67,6 +70,39 @@ def heard(audio: NDArray[np.float32]) -> tuple[int, int]:
         return 0, 0
     first = max(0, int(loud[0]) * _FRAME - _KEEP_BEFORE)
     return first, min(len(audio), (int(loud[-1]) + 1) * _FRAME + _KEEP_AFTER)
+
+
+def hesitations(
+    audio: NDArray[np.float32], starts: Sequence[tuple[int, bool]]
+) -> list[tuple[int, int]]:
+    """What to cut out of the silences inside a clause that no mark asks for.
+
+    `starts` are the first sample of each word after the first, and whether a mark stands before it.
+    Returns stretches of silence, ends exclusive, in order.
+    """
+    loud = np.flatnonzero(_frame_power(audio) > 10.0 ** (_SILENT_DBFS / 10.0)) * _FRAME
+    cuts: list[tuple[int, int]] = []
+    for before, after in pairwise(loud):
+        first, last = int(before) + _FRAME, int(after)
+        if last - first <= _LONGEST_INSIDE or not starts:
+            continue
+        _, marked = min(starts, key=lambda start: abs(start[0] - last))
+        if not marked:
+            cuts.append((first + _LONGEST_INSIDE // 2, last - _LONGEST_INSIDE // 2))
+    return cuts
+
+
+def without(audio: NDArray[np.float32], cuts: Sequence[tuple[int, int]]) -> NDArray[np.float32]:
+    """The audio without these stretches."""
+    keep = np.ones(len(audio), np.bool_)
+    for first, last in cuts:
+        keep[first:last] = False
+    return audio[keep]
+
+
+def moved(sample: int, cuts: Sequence[tuple[int, int]]) -> int:
+    """Where a sample is after `without`."""
+    return sample - sum(max(0, min(sample, last) - first) for first, last in cuts)
 
 
 def fade(audio: NDArray[np.float32]) -> NDArray[np.float32]:

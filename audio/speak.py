@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from audio.phonemes import Unit
 from audio.shaping import SAMPLE_RATE, pause_samples
 from audio.speakable import Token, speakable
-from audio.synthesis import Piece, Synthesis
+from audio.synthesis import Synthesis
 from audio.worker import Worker
 
 __all__ = ["SAMPLE_RATE", "Spoken", "Voice", "Word"]
@@ -74,72 +76,74 @@ class Voice:
 
         `speed` 1.0 is the model's own pace, 0.5 slow to 2.0 fast; `pause` appends the pause after
         the clause. Raises Busy when the queue is full, ValueError for a speed out of range.
-        Cancelling drops what has not begun; what has begun ends after the piece it is at.
+        Cancelling drops what has not begun (of a long clause, its next pieces).
         """
         if not SLOWEST <= speed <= FASTEST:
             raise ValueError(f"speed {speed} is not between {SLOWEST} and {FASTEST}")
         if not tokens:
-            return _silence()
-        call = _Call(self._synthesis, list(tokens), text, speed, pause)
-        try:
-            return await self._worker.run(call.run)
-        finally:
-            call.dropped = True
+            return _Clause([], "", speed).spoken(False, True)
+        clause = _Clause(list(tokens), text, speed)
+        # A long clause is several calls, so that the clauses of other sessions come in between.
+        await self._worker.run(partial(clause.begin, self._synthesis))
+        while clause.left:
+            await self._worker.run(partial(clause.go_on, self._synthesis))
+        return clause.spoken(pause, self._synthesis.exact)
 
     def warm(self) -> None:
         """Speak once, blocking, so that the first clause is as fast as the later ones."""
         text = "Okay, the technician comes on Tuesday at ten."
-        _Call(self._synthesis, speakable(text), text, 1.0, True).run()
+        _Clause(speakable(text), text, 1.0).begin(self._synthesis)
 
     def close(self) -> None:
         """Stop the thread; a clause in work is waited for, those that wait fail."""
         self._worker.close()
 
 
-@dataclass(slots=True)
-class _Call:
-    synthesis: Synthesis
-    tokens: list[Token]
-    text: str
-    speed: float
-    pause: bool
-    dropped: bool = False
-    """Set when nobody waits any more."""
+class _Clause:
+    """A clause in work, piece by piece; `begin` and `go_on` run in the voice's thread."""
 
-    def is_dropped(self) -> bool:
-        """Whether the rest of the work would be for nobody."""
-        return self.dropped
+    def __init__(self, tokens: list[Token], text: str, speed: float) -> None:
+        self.left: list[list[Unit]] = []
+        self._tokens, self._text, self._speed = tokens, text, speed
+        self._pcm: list[NDArray[np.int16]] = []
+        self._samples = 0
+        self._spans: dict[int, tuple[int, int]] = {}
+        self._took_ns = 0
 
-    def run(self) -> Spoken:
-        """Runs in the voice's thread."""
+    def begin(self, synthesis: Synthesis) -> None:
+        """Find the phonemes, and say the first part."""
         began = time.perf_counter_ns()
-        pieces = self.synthesis.pieces(self.tokens, self.speed, self.is_dropped)
-        pcm, spans = _joined(pieces)
-        voiced = len(pcm)
-        if self.pause and voiced:
-            silence = pause_samples(self.tokens, self.text, self.speed)
-            pcm = np.concatenate((pcm, np.zeros(silence, np.int16)))
-        words = tuple(
-            Word(self.tokens[t].start, self.tokens[t].end, first, last)
-            for t, (first, last) in sorted(spans.items())
-        )
-        took = (time.perf_counter_ns() - began) // 1000
-        return Spoken(pcm, words, voiced, took, self.synthesis.exact)
+        self.left = synthesis.parts(self._tokens)
+        self._took_ns += time.perf_counter_ns() - began
+        if self.left:
+            self.go_on(synthesis)
 
-
-def _joined(pieces: Sequence[Piece]) -> tuple[NDArray[np.int16], dict[int, tuple[int, int]]]:
-    """The pieces of a clause in one, with the span of each token that is heard."""
-    spans: dict[int, tuple[int, int]] = {}
-    offset = 0
-    for piece in pieces:
+    def go_on(self, synthesis: Synthesis) -> None:
+        """Say the next part."""
+        began = time.perf_counter_ns()
+        units = self.left.pop(0)
+        piece = synthesis.piece(units, self._speed)
         for token, (first, last) in piece.spans.items():
-            begun = spans[token][0] if token in spans else first + offset
-            spans[token] = (begun, last + offset)
-        offset += len(piece.pcm)
-    if not pieces:
-        return np.zeros(0, np.int16), spans
-    return np.concatenate([piece.pcm for piece in pieces]), spans
+            begun = self._spans[token][0] if token in self._spans else first + self._samples
+            self._spans[token] = (begun, last + self._samples)
+        self._append(piece.pcm)
+        if self.left and units[-1].is_mark:
+            self._append(np.zeros(pause_samples(units[-1].symbols, "", self._speed), np.int16))
+        self._took_ns += time.perf_counter_ns() - began
 
+    def spoken(self, pause: bool, exact: bool) -> Spoken:
+        """The whole clause, with the pause behind it."""
+        voiced = self._samples
+        if pause and voiced:
+            mark = self._tokens[-1].spoken[-1:]
+            self._append(np.zeros(pause_samples(mark, self._text, self._speed), np.int16))
+        words = tuple(
+            Word(self._tokens[t].start, self._tokens[t].end, first, last)
+            for t, (first, last) in sorted(self._spans.items())
+        )
+        pcm = np.concatenate(self._pcm) if self._pcm else np.zeros(0, np.int16)
+        return Spoken(pcm, words, voiced, self._took_ns // 1000, exact)
 
-def _silence() -> Spoken:
-    return Spoken(np.zeros(0, np.int16), (), 0, 0)
+    def _append(self, pcm: NDArray[np.int16]) -> None:
+        self._pcm.append(pcm)
+        self._samples += len(pcm)

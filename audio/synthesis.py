@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from audio.model_file import ModelError
 from audio.pcm import to_int16
 from audio.phonemes import Phonemes, Unit, chunks, identifiers
-from audio.shaping import fade, heard, level, pause_samples
+from audio.shaping import fade, heard, hesitations, level, moved, without
 from audio.speakable import Token
 from audio.timings import KNOWN_GRAPH, estimated_spans, exact_spans, with_durations
 
@@ -60,27 +60,13 @@ class Synthesis:
         self._phonemes = Phonemes()
         self._seed = seed
 
-    def pieces(
-        self, tokens: Sequence[Token], speed: float, dropped: Callable[[], bool]
-    ) -> list[Piece]:
-        """Say the tokens, in several runs of the model if they are long.
+    def parts(self, tokens: Sequence[Token]) -> list[list[Unit]]:
+        """The phonemes of the tokens, cut at word edges into what the model takes at once."""
+        return chunks(self._phonemes.units(tokens))
 
-        Stops early, with what it has, once `dropped()` says that nobody waits for it.
-        """
-        pieces: list[Piece] = []
-        parts = chunks(self._phonemes.units(tokens))
-        for index, part in enumerate(parts):
-            if dropped():
-                break
-            piece = self._piece(part, speed)
-            if index + 1 < len(parts) and part[-1].is_mark:
-                piece = _with_pause(piece, tokens[part[-1].token], part[-1].symbols, speed)
-            pieces.append(piece)
-        return pieces
-
-    def _piece(self, units: Sequence[Unit], speed: float) -> Piece:
-        ids, of = identifiers(units, self._vocabulary)
-        owners = [units[u].token if u >= 0 else -1 for u in of]
+    def piece(self, units: Sequence[Unit], speed: float) -> Piece:
+        """Say one part."""
+        ids, owners = identifiers(units, self._vocabulary)
         if all(owner < 0 for owner in owners):
             return Piece(np.zeros(0, np.int16), {})
         outputs = self._session.run(
@@ -92,23 +78,39 @@ class Synthesis:
         first, last = heard(sound)
         if self.exact:
             spans = exact_spans(owners, outputs[6], speed)
+            cuts = hesitations(sound[first:last], _starts(units, spans, first))
         else:
-            spans = estimated_spans(owners, first, last)
-        return Piece(to_int16(fade(sound[first:last])), _within(spans, first, last))
+            spans, cuts = estimated_spans(owners, first, last), []
+        pcm = to_int16(fade(without(sound[first:last], cuts)))
+        spans = {
+            unit: (moved(max(0, a - first), cuts), moved(max(0, b - first), cuts))
+            for unit, (a, b) in spans.items()
+        }
+        return Piece(pcm, _of_tokens(units, spans, len(pcm)))
 
 
-def _within(spans: dict[int, tuple[int, int]], first: int, last: int) -> dict[int, tuple[int, int]]:
-    """Spans relative to the trimmed sound: the first word starts with it, the last ends with it."""
-    moved = {t: (max(0, a - first), min(last, b) - first) for t, (a, b) in spans.items()}
-    moved = {t: (min(a, last - first), max(a, b)) for t, (a, b) in moved.items()}
-    ordered = sorted(moved)
-    if ordered:
-        moved[ordered[0]] = (0, moved[ordered[0]][1])
-        moved[ordered[-1]] = (moved[ordered[-1]][0], last - first)
-    return moved
+def _starts(
+    units: Sequence[Unit], spans: dict[int, tuple[int, int]], first: int
+) -> list[tuple[int, bool]]:
+    """First sample of each word but the first, and whether a mark stands before it."""
+    ordered = sorted(spans)
+    return [(spans[unit][0] - first, units[unit - 1].is_mark) for unit in ordered[1:]]
 
 
-def _with_pause(piece: Piece, token: Token, mark: str, speed: float) -> Piece:
-    closing = Token(token.start, token.end, mark)
-    silence = np.zeros(pause_samples([closing], "", speed), np.int16)
-    return Piece(np.concatenate((piece.pcm, silence)), piece.spans)
+def _of_tokens(
+    units: Sequence[Unit], spans: dict[int, tuple[int, int]], length: int
+) -> dict[int, tuple[int, int]]:
+    """Spans of tokens from those of their words: the first begins and the last ends with the sound,
+    and none begins before the one before it has ended."""
+    tokens: dict[int, tuple[int, int]] = {}
+    end = 0
+    for unit in sorted(spans):
+        token = units[unit].token
+        begin = max(end, min(spans[unit][0], length))
+        end = max(begin, min(spans[unit][1], length))
+        tokens[token] = (tokens[token][0] if token in tokens else begin, end)
+    if tokens:
+        earliest, latest = min(tokens), max(tokens)
+        tokens[earliest] = (0, tokens[earliest][1])
+        tokens[latest] = (tokens[latest][0], length)
+    return tokens
