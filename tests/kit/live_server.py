@@ -14,7 +14,7 @@ import asyncio
 import base64
 import contextlib
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -137,16 +137,19 @@ class Client:
 
     async def wait_for(self, kind: str, *, nth: int = 1, within: float = 10.0) -> Event:
         """The nth event of this type, now or later."""
-        async with asyncio.timeout(within), self._news:
-            await self._news.wait_for(lambda: len(self.of(kind)) >= nth or self.closed)
+        await self.wait_until(lambda: len(self.of(kind)) >= nth, within)
         found = self.of(kind)
         assert len(found) >= nth, f"closed ({self.closed}) with {self.types()}"
         return found[nth - 1]
 
+    async def wait_until(self, done: Callable[[], Any], within: float = 10.0) -> None:
+        """Until ``done()``, looked at whenever something arrives; or the connection is closed."""
+        async with asyncio.timeout(within), self._news:
+            await self._news.wait_for(lambda: done() or self.closed)
+
     async def wait_closed(self, within: float = 10.0) -> int:
         """The code that the connection was closed with; 1006 when it was cut."""
-        async with asyncio.timeout(within), self._news:
-            await self._news.wait_for(lambda: self.closed)
+        await self.wait_until(lambda: False, within)
         assert self.closed
         return self.closed.rcvd.code if self.closed.rcvd else 1006
 

@@ -16,7 +16,6 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from starlette.types import Message
 from starlette.websockets import WebSocket
 
 from voiceagent.audio_clock import AudioClock
@@ -112,7 +111,9 @@ class Connection:
             "session": asyncio.create_task(session.run()),
         }
         try:
-            await asyncio.wait(tasks.values(), return_when=asyncio.FIRST_COMPLETED)
+            ended, _ = await asyncio.wait(tasks.values(), return_when=asyncio.FIRST_COMPLETED)
+            if any(task.exception() for task in ended):
+                self.close(1011, "internal error")
         finally:
             session.close()
             await self._end(tasks)
@@ -156,9 +157,12 @@ class Connection:
     async def _read(self) -> None:
         received = 0
         while True:
-            message = await self._websocket.receive()
+            try:
+                message = await self._websocket.receive()
+            except Exception:  # whatever a broken connection raises, it is broken
+                message = {"type": "websocket.disconnect", "code": 1006}
             if message["type"] == "websocket.disconnect":
-                self._gone(message)
+                self._gone(message["code"])
                 return
             frame: str | bytes = message.get("text") or message.get("bytes") or ""
             wait = self._pace.wait(1 + len(frame) // COST_BYTES, self._loop.time())
@@ -186,9 +190,8 @@ class Connection:
             self._send(self._encoder.refusal(ProtocolError(message, code="audio_too_fast")))
         return False
 
-    def _gone(self, message: Message) -> None:
-        code = message.get("code")
-        if self._code == 1000 and isinstance(code, int):
+    def _gone(self, code: int) -> None:
+        if self._code == 1000:
             self._code, self._reason = code, "closed by the peer"
         self._outbox.close(discard=True)
 
