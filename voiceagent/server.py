@@ -207,16 +207,22 @@ def listen(host: str, port: int) -> socket.socket:
     return bound
 
 
-def serve(settings: Settings) -> None:
-    """Serve until SIGINT or SIGTERM. Prints the address once listening, and when it is ready."""
-    from voiceagent.engine import Engine as Models  # slow to import: not needed to make an app
+def serve(settings: Settings, engine: Engine | None = None) -> None:
+    """Serve until SIGINT or SIGTERM. Prints the address once listening, and when it is ready.
 
+    ``engine`` replaces the real models (tests). Raises SystemExit with one sentence when the
+    address cannot be used.
+    """
     if settings.exposed:
         raise SystemExit(f"error: {settings.exposed}")
     configure_logging(settings.log_level)
     bound = listen(settings.host, settings.port)
+    if engine is None:
+        from voiceagent.engine import Engine as Models  # slow to import, and not needed for an app
+
+        engine = Models(settings)
     open_at = settings.model_copy(update={"port": bound.getsockname()[1]}).url
-    app = create_app(Models(settings), settings, announce=_say)
+    app = create_app(engine, settings, announce=_say)
     server = Server(
         server_config(app, settings),
         lambda: _say(f"Listening. Open {open_at} (the models are warming up; Ctrl-C ends)."),
