@@ -101,7 +101,12 @@ class Connection:
     async def run(self, new_session: Callable[[Connection], Running]) -> None:
         """Converse until either side ends; leaves no task behind and raises nothing."""
         began = self._loop.time()
-        session = self._session = new_session(self)
+        try:
+            session = self._session = new_session(self)
+        except Exception:
+            log.exception("no session could be made")
+            await self._hang_up(1011, "internal error")
+            return
         self._encoder = Encoder(session.id, session.clock.position, extensions=self.reports_playout)
         self._dispatcher = Dispatcher(session, self._encoder, self._send, self._admit)
         self._send(self._encoder.session("created"))
@@ -129,9 +134,12 @@ class Connection:
             for task in tasks.values():
                 task.cancel()
         await asyncio.wait(tasks.values(), timeout=CLOSE_BOUND_S)
+        await self._hang_up(self._code, self._reason)
+
+    async def _hang_up(self, code: int, reason: str) -> None:
         with contextlib.suppress(Exception):  # the peer may be gone: then it is closed
             async with asyncio.timeout(CLOSE_BOUND_S):
-                await self._websocket.close(self._code, self._reason)
+                await self._websocket.close(code, reason)
 
     def _log(self, tasks: dict[str, asyncio.Task[None]], seconds: float) -> None:
         ended = [task for task in tasks.values() if task.done() and not task.cancelled()]
