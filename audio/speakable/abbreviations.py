@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from audio.speakable.context import word_after, word_before, words
+from audio.speakable.context import bare_before, word_after, word_before, words
 from audio.speakable.number_words import cardinal, ordinal
 from audio.speakable.token import Reading
 
@@ -39,6 +39,8 @@ _SHORT = re.compile(
     + r")(?P<dot>\.?)(?!\w)"
 )
 _NUMBER_SIGN = re.compile(r"(?:(?P<many>[Nn]os)|[Nn]o)\.(?=\s?\d)|#(?=\s?\d)")
+_NUMBER_WORD = re.compile(r"[Nn]o\.")
+_NUMBERED = words("part serial model order ticket account item phone policy unit case tel invoice")
 _SAINT_OR_STREET = re.compile(r"St\b\.?(?!\w)")
 _DOCTOR_OR_DRIVE = re.compile(r"Dr\b\.?(?!\w)")
 _WITH = re.compile(r"w/(?P<out>o\b)?")
@@ -84,6 +86,8 @@ def read_abbreviation(text: str, at: int) -> Reading | None:
         return Reading(found.end(), _saint_or_street(text, at, found.end()))
     if found := _DOCTOR_OR_DRIVE.match(text, at):
         return Reading(found.end(), _doctor_or_drive(text, at, found.end()))
+    if (found := _NUMBER_WORD.match(text, at)) and bare_before(text, at) in _NUMBERED:
+        return Reading(found.end(), "number")
     if found := _NUMBER_SIGN.match(text, at):
         return Reading(found.end(), "numbers" if found["many"] else "number")
     if found := _WITH.match(text, at):

@@ -37,8 +37,13 @@ def word_after(text: str, at: int) -> str:
 
 def describes(text: str, at: int, end: int) -> bool:
     """Whether `text[at:end]` stands before a noun as an adjective: "a $5 part", "a 24V line"."""
+    return bare_before(text, at) in ("a", "an") and before_noun(text, end)
+
+
+def before_noun(text: str, end: int) -> bool:
+    """Whether a word follows that may be what is described."""
     after = word_after(text, end)
-    return bare_before(text, at) in ("a", "an") and bool(after) and after not in _NO_NOUN
+    return bool(after) and after not in _NO_NOUN
 
 
 def ends_here(text: str, at: int) -> bool:

@@ -36,6 +36,8 @@ _NAMED = words(
 _COUNTED = words(
     "dollars people hours minutes miles feet units gallons pounds customers watts euros cycles"
 )
+_SHORT_CALL = re.compile(r"[2-9]11")
+_CALLED = words("call dial text phone ring")
 _DOOR_LETTER = re.compile(r"(\d{1,5})-?([A-Z])(?![\w-])")
 _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 
@@ -71,6 +73,8 @@ def read_door_or_ticket(text: str, at: int) -> Reading | None:
     if found is None:
         return None
     number = found.group()
+    if number == "911" or (_SHORT_CALL.fullmatch(number) and before in _CALLED):
+        return Reading(found.end(), digits(number))
     if before in _DOORS:
         return Reading(found.end(), house_number(number))
     counted = word_after(text, found.end()) in _COUNTED

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 
-from audio.speakable.context import bare_before, describes, words
+from audio.speakable.context import bare_before, before_noun, describes, words
 from audio.speakable.dates import MONTHS
-from audio.speakable.number_words import cardinal, is_one, number, ordinal
+from audio.speakable.number_words import cardinal, house_number, is_one, number, ordinal
 from audio.speakable.token import Reading
 from audio.speakable.units import UNIT_PATTERN, UNITS
 
@@ -28,6 +28,8 @@ _FEET_INCHES = re.compile(
     rf"(?P<feet>\d+)['′][ -]?(?:(?P<inches>\d+)(?![/⁄])"
     rf"(?:[ -]?(?P<p1>{_FRACTION}))?|(?P<p2>{_FRACTION}))[\"″]"
 )
+_PERIOD_GOES_ON = re.compile(r"\.(?=\s+[a-z(])")
+_EITHER = re.compile(rf"(?P<a>\d{{3}})/(?P<b>\d{{3}})(?P<link>[ -]?)(?P<unit>{UNIT_PATTERN})")
 _OPEN_QUOTE = re.compile(r"(?:^|[\s(])([\"'])(?:(?!\1).)*$")
 _FRACTION_ONLY = re.compile(rf"{_MIXED}{_END}")
 _PERCENT = re.compile(rf"{_SIGN}(?P<low>{NUM})(?:[ ]?%?[ ]?(?:[-–—]|to)[ ]?(?P<high>{NUM}))?[ ]?%")
@@ -61,13 +63,19 @@ def read_measure(text: str, at: int) -> Reading | None:
         return Reading(found.end(), " by ".join(number(s) for s in sides if s))
     if found := _TIMES.match(text, at):
         return Reading(found.end(), f"{number(found['n'])} times")
+    if found := _EITHER.match(text, at):  # "208/230V"
+        return Reading(found.end(), _either(found))
     if found := _FEET_INCHES.match(text, at):
         return Reading(found.end(), _feet_inches(found))
     if found := _MEASURE.match(text, at):
         quoted = found["unit"] in "\"'" and _OPEN_QUOTE.search(text, 0, at)
         if not quoted:  # in `press "5"` the sign closes a quotation
+            short = _PERIOD_GOES_ON.match(text, found.end())  # "3 sec. until it blinks"
+            end = short.end() if short and found["unit"].isalpha() else found.end()
             adjective = found["link"] == "-" or describes(text, at, found.end())
-            return Reading(found.end(), _measure(found, adjective))
+            if found["alone"]:  # "a 1/2\" fitting", but "1/2\" off"
+                adjective = adjective or before_noun(text, found.end())
+            return Reading(end, _measure(found, adjective))
     return None
 
 
@@ -105,14 +113,24 @@ def _feet_inches(found: re.Match[str]) -> str:
     return f"{feet} {inches} {'inch' if found['inches'] == '1' and not part else 'inches'}"
 
 
+def _either(found: re.Match[str]) -> str:
+    one, many = UNITS[found["unit"]]
+    pair = f"{house_number(found['a'])}, {house_number(found['b'])}"
+    return f"{pair} {one if found['link'] == '-' else many}"
+
+
 def _measure(found: re.Match[str], adjective: bool) -> str:
     one, many = UNITS[found["unit"]]
     if found["low"]:
         singular = is_one(found["low"]) and not found["high"]
         return f"{_sign(found)}{_span(found)} {one if singular or adjective else many}"
     amount = _with_fraction(found["whole"], found["part"] or found["alone"])
+    if adjective:
+        amount = amount.removesuffix("s")  # "a three quarter inch valve"
     if found["whole"] or adjective:
         return f"{_sign(found)}{amount} {one if adjective else many}"
+    if " over " in amount:  # "a 45/5 µF capacitor"
+        return f"{_sign(found)}{amount} {many}"
     return f"{_sign(found)}{amount} of {'an' if one[0] in 'aeio' else 'a'} {one}"
 
 
@@ -128,6 +146,8 @@ def _mixed(found: re.Match[str], *, dated: bool) -> str:
 
 def _with_fraction(whole: str | None, part: str) -> str:
     top, bottom = _parts(part)
+    if top == bottom and not whole:
+        return f"{cardinal(top)} {cardinal(bottom)}"  # "50/50"
     if not 0 < top < bottom:
         words = f"{cardinal(top)} over {cardinal(bottom)}"
         return f"{number(whole)} {words}" if whole else words

@@ -112,6 +112,9 @@ class Reader:
                 if last.end == at:
                     self._tokens[-1] = Token(last.start, end, last.spoken, last.phonemes)
             return found.end()
+        if text[at] in ">→" and _between_names(text, at):
+            self._mark(",")  # "Settings > Network"
+            return at + 1
         word = SYMBOLS.get(text[at])
         if word is not None and not _decoration(text, at):
             self._tokens.append(Token(at, at + 1, word))
@@ -165,6 +168,11 @@ def _plain_word(text: str, at: int) -> Reading | None:
     spoken = unicodedata.normalize("NFKC", word)
     kept = "".join(c for c in spoken if c.isalpha() or c in "'-")
     return Reading(end, kept) if kept.strip("'-") else None
+
+
+def _between_names(text: str, at: int) -> bool:
+    before, after = text[:at].rstrip()[-1:], text[at + 1 :].lstrip()[:1]
+    return before.isalpha() and after.isalpha()
 
 
 def _decoration(text: str, at: int) -> bool:
