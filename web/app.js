@@ -9,7 +9,7 @@ import { askForMicrophone, MicrophoneError } from "./microphone.js";
 import { Notices } from "./notices.js";
 import { ReadinessView } from "./readiness.js";
 import { Score } from "./score.js";
-import { diagnose } from "./server.js";
+import { audioFailure, diagnose } from "./server.js";
 import { Stage } from "./stage.js";
 import { Status } from "./status.js";
 import { takeToken } from "./token.js";
@@ -63,7 +63,7 @@ async function begin(voice, text = "") {
   } catch (error) {
     if (!fresh) context.close();
     fresh?.end();
-    if (mine === attempt) fail(error instanceof MicrophoneError ? error.code : "audio-failed");
+    if (mine === attempt) fail(error instanceof MicrophoneError ? error.code : audioFailure());
     return;
   }
   if (mine !== attempt) return fresh.end();

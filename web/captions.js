@@ -18,6 +18,9 @@ export class Captions {
     this.replies = new Map();
     /** @type {Map<string, HTMLElement>} */
     this.users = new Map();
+    this.following = true;
+    this.scrollTop = 0;
+    addEventListener("scroll", () => this.scrolled(), { passive: true });
     /** @type {Record<string, (event: RealtimeEvent) => void>} */
     this.on = {
       "input_audio_buffer.speech_started": (event) => this.user(event.item_id),
@@ -133,16 +136,23 @@ export class Captions {
 
   /** @param {string} text */
   announce(text) {
-    this.log.append(make("p", "", text));
+    this.log.append(make("p", "", text.replace(/\s+/g, " ").trim()));
     while (this.log.children.length > 20) this.log.firstElementChild?.remove();
   }
 
-  /** Keep the newest in view while the reader is at the end; leave them alone while they read back. @param {() => void} change */
+  /** Keep the newest in view, unless the reader has gone back. @param {() => void} change */
   follow(change) {
-    const page = document.documentElement;
-    const atEnd = page.scrollHeight - page.scrollTop - page.clientHeight < 80;
     change();
-    if (atEnd) page.scrollTop = page.scrollHeight;
+    const page = document.documentElement;
+    if (this.following) page.scrollTop = page.scrollHeight;
+  }
+
+  /** Going back stops the following; coming to the end takes it up again. */
+  scrolled() {
+    const { scrollTop, scrollHeight, clientHeight } = document.documentElement;
+    if (scrollHeight - scrollTop - clientHeight < 2) this.following = true;
+    else if (scrollTop < this.scrollTop) this.following = false;
+    this.scrollTop = scrollTop;
   }
 }
 

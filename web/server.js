@@ -28,6 +28,11 @@ export async function readiness() {
   return { reachable: answer !== null, ready: answer?.status === 200, parts };
 }
 
+/** Why the audio could not be opened: its code comes from the server, too. @returns {Promise<string>} */
+export async function audioFailure() {
+  return (await readiness()).reachable ? "audio-failed" : "server-gone";
+}
+
 /**
  * Why a call ended or never began, as a key of `errors.js`; a browser does not tell a page which
  * HTTP status refused its WebSocket, so what can be known is asked for.

@@ -32,9 +32,11 @@ export class Stage {
     this.voice = voice;
     this.muted = false;
     this.render();
-    // A control that went away must not take the keyboard's place with it.
+    // A control that went away must not take the keyboard's place with it; nor may Cancel become
+    // End call under the finger.
     if (!(focused instanceof HTMLElement) || focused === document.body) return;
-    if (focused.getClientRects().length === 0) this.foremost().focus();
+    const renamed = phase === "live" && focused === this.end;
+    if (renamed || focused.getClientRects().length === 0) this.foremost().focus();
   }
 
   /** The control that one would use next. @returns {HTMLElement} */

@@ -29,18 +29,24 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def page_for(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Callable[..., Visit]]:
-    """``page_for(url, microphone="room", ear=True, **context)``: an open page; without a url, not yet open.
+    """``page_for(url, microphone="room", **more)``: an open page; without a url, not yet open.
 
+    ``more`` goes to ``Visit`` (ear, rate) or to the browser's context (viewport, color_scheme, …).
     At the end its recording is kept under artefacts/, and nothing may have offended the content
     security policy.
     """
     visits: list[Visit] = []
 
     def visit(
-        url: str | None, microphone: str = "room", *, ear: bool = True, **options: Any
+        url: str | None,
+        microphone: str = "room",
+        *,
+        ear: bool = True,
+        rate: str | None = None,
+        **options: Any,
     ) -> Visit:
         context = chromium.new_context(**options)
-        visits.append(Visit(context, microphone, ear=ear))
+        visits.append(Visit(context, microphone, ear=ear, rate=rate))
         return visits[-1].open(url) if url else visits[-1]
 
     yield visit

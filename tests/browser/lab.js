@@ -13,7 +13,7 @@
   const connect = AudioNode.prototype.connect;
   const sourceOf = AudioContext.prototype.createMediaStreamSource;
   const taps = new WeakMap();
-  const FakeContext = window.AudioContext;
+  const RealContext = window.AudioContext;
 
   function tap(context, input) {
     if (!taps.has(context)) {
@@ -60,6 +60,28 @@
     return { rate: lab.context.sampleRate, first: lab.blocks[0]?.frame ?? 0, pcm: btoa(text) };
   };
 
+  // --- browsers that do not give the page the rate it asks for -----------------------------------
+
+  if (options.rate === "refused") {
+    window.AudioContext = class extends RealContext {
+      constructor(wish) {
+        if (wish?.sampleRate) throw new DOMException("simulated", "NotSupportedError");
+        super({ ...wish, sampleRate: 44100 });
+      }
+    };
+  } else if (options.rate === "foreign microphone") {
+    const tapped = RealContext.prototype.createMediaStreamSource;
+    RealContext.prototype.createMediaStreamSource = function (stream) {
+      if (this.sampleRate === 24000) throw new DOMException("simulated", "NotSupportedError");
+      return tapped.call(this, stream);
+    };
+    window.AudioContext = class extends RealContext {
+      constructor(wish) {
+        super({ sampleRate: 48000, ...wish });
+      }
+    };
+  }
+
   // --- the microphone --------------------------------------------------------------------------
 
   const refuse = (name) => async () => {
@@ -68,7 +90,7 @@
 
   async function speak(constraints) {
     lab.constraints = constraints;
-    lab.room = new FakeContext({ sampleRate: 48000 });
+    lab.room = new RealContext({ sampleRate: 48000 });
     lab.mouth = lab.room.createMediaStreamDestination();
     lab.mouth.channelCount = 1;
     const noise = lab.room.createBuffer(1, 48000, 48000);

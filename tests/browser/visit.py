@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 import wave
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,11 +90,18 @@ class Visit:
     ``microphone``: ``room`` (a quiet room in which ``say`` speaks), ``zeros`` (exact silence),
     ``device`` (Chromium's own fake device, permission as the context has it), ``none`` (no
     ``mediaDevices``), or the name of the error with which it is refused. Without ``ear`` nothing is
-    recorded, and the page runs under the server's content security policy to the letter.
+    recorded, and the page runs under the server's content security policy to the letter. ``rate``:
+    ``refused`` (the browser gives 44.1 kHz, whatever is asked for) or ``foreign microphone`` (it
+    takes a microphone only at the device's own 48 kHz).
     """
 
     def __init__(
-        self, context: BrowserContext, microphone: str = "room", *, ear: bool = True
+        self,
+        context: BrowserContext,
+        microphone: str = "room",
+        *,
+        ear: bool = True,
+        rate: str | None = None,
     ) -> None:
         self.page: Page = context.new_page()
         self.page.set_default_timeout(10_000)
@@ -102,7 +110,7 @@ class Visit:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         script = (HERE / "lab.js").read_text()
         code = (HERE / "ear-worklet.js").read_text() if ear else ""
-        options = json.dumps({"microphone": microphone, "ear": code})
+        options = json.dumps({"microphone": microphone, "ear": code, "rate": rate})
         self.page.add_init_script(script.replace("__OPTIONS__", options))
         if ear:
             self.page.route(lambda url: urlsplit(url).path == "/", _let_the_ear_in)
@@ -116,7 +124,7 @@ class Visit:
     def open(self, url: str) -> Visit:
         """Go to the page, and wait until it knows how the server is."""
         self.page.goto(url)
-        self.page.wait_for_function("document.querySelector('#connection').textContent !== ''")
+        self.until("document.querySelector('#connection').textContent !== ''")
         return self
 
     def talk(self) -> Visit:
@@ -139,6 +147,14 @@ class Visit:
     def say_wav(self, path: Path) -> float:
         """Begin to say a wav; returns how long it takes, seconds."""
         return self.say(*read_wav(path))
+
+    def until(self, expression: str, arg: Any = None, timeout: float = 10.0) -> None:
+        """Wait until the page finds this true (playwright's own wait needs ``unsafe-eval``)."""
+        deadline = time.monotonic() + timeout
+        while not self.page.evaluate(expression, arg):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"never true: {expression}")
+            self.page.wait_for_timeout(30)
 
     # --- seeing --------------------------------------------------------------------------------
 

@@ -36,9 +36,9 @@ Event = dict[str, Any]
 
 
 class PageServer:
-    """One simulated server on a free port of 127.0.0.1."""
+    """One simulated server on 127.0.0.1; on a free port, if none is given."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
         self.parts = {"recogniser": "warm", "vad": "warm", "voice": "warm", "backend": "warm"}
         self.ready = True
         self.token: str | None = None
@@ -51,11 +51,13 @@ class PageServer:
         """The subprotocols that each connection offered."""
         self._news = threading.Condition()
         self._socket: WebSocket | None = None
-        self._outbox: asyncio.Queue[Event | int] = asyncio.Queue()
-        config = uvicorn.Config(self._app(), "127.0.0.1", 0, log_level="error", lifespan="off")
+        self._outbox: asyncio.Queue[str | int] = asyncio.Queue()
+        config = uvicorn.Config(self._app(), "127.0.0.1", port, log_level="error", lifespan="off")
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._loop: asyncio.AbstractEventLoop | None = None
+        self.port = port
+        """The port it listens on, once it has started."""
 
     # --- life ----------------------------------------------------------------------------------
 
@@ -67,6 +69,7 @@ class PageServer:
             if time.monotonic() > deadline:
                 raise TimeoutError("the simulated server did not start")
             time.sleep(0.01)
+        self.port = int(self._server.servers[0].sockets[0].getsockname()[1])
         return self
 
     def stop(self) -> None:
@@ -82,11 +85,6 @@ class PageServer:
         await self._server.serve()
 
     @property
-    def port(self) -> int:
-        """The port it listens on."""
-        return int(self._server.servers[0].sockets[0].getsockname()[1])
-
-    @property
     def url(self) -> str:
         """Where the page is."""
         return f"http://127.0.0.1:{self.port}/"
@@ -95,7 +93,11 @@ class PageServer:
 
     def send(self, type: str, **fields: Any) -> None:
         """Send one event to the page that is connected now."""
-        self._post({"type": type, **fields})
+        self.raw(json.dumps({"type": type, **fields}))
+
+    def raw(self, text: str) -> None:
+        """Send any text."""
+        self._post(text)
 
     def close(self, code: int = 1000) -> None:
         """Close the page's connection."""
@@ -107,7 +109,7 @@ class PageServer:
             delta = base64.b64encode(pcm[start : start + FRAME].astype("<i2").tobytes()).decode()
             self.send("response.output_audio.delta", item_id=item, delta=delta)
 
-    def _post(self, message: Event | int) -> None:
+    def _post(self, message: str | int) -> None:
         assert self._loop is not None
         self._loop.call_soon_threadsafe(self._outbox.put_nowait, message)
 
@@ -182,13 +184,13 @@ class PageServer:
         finally:
             sending.cancel()
 
-    async def _send_all(self, socket: WebSocket, outbox: asyncio.Queue[Event | int]) -> None:
+    async def _send_all(self, socket: WebSocket, outbox: asyncio.Queue[str | int]) -> None:
         while True:
             message = await outbox.get()
             if isinstance(message, int):
                 await socket.close(message)
                 return
-            await socket.send_json(message)
+            await socket.send_text(message)
 
     def _take(self, event: Event) -> None:
         with self._news:
