@@ -126,6 +126,7 @@ class Reader:
         return at + 1
 
     def _punctuation(self, signs: str, attached: bool) -> None:
+        signs = re.sub(r"(?<!\.)\.(?=[,;:])", "", signs)  # "Tom R., who": an abbreviation's own
         for sign in _MARKS.findall(signs):
             if sign.startswith(".."):
                 sign = "…"

@@ -258,6 +258,7 @@ def test_x09_quantities(text: str, words: str) -> None:
         ("It is OK, or in IN", "It is okay, or in in"),
         ("Portland, OR.", "Portland, Oregon."),
         ("e.g. pliers, i.e. tools, etc.", "for example pliers, that is tools, et cetera."),
+        ("Tom R., who left... so", "Tom R, who left… so"),
         ("part no. is", "part number is"),
         ("No. Part no. 5", "No. Part number five"),
         ("w/ or w/o it", "with or without it"),
