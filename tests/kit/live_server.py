@@ -166,7 +166,7 @@ class Client:
 async def live_server(
     *,
     texts: Sequence[str] = ("what is my balance",),
-    answers: Sequence[Sequence[tuple[float, str | Exception]]] = (((0.05, "Forty nine."),),),
+    answers: Sequence[Sequence[tuple[float, str | Exception]]] = (((0.02, "Yes."),),),
     script: Script | None = None,
     rules: Rules | None = None,
     ready: bool = True,

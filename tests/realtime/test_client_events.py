@@ -14,6 +14,7 @@ from tests.kit.official import CLIENT_EVENTS
 from voiceagent.realtime import client_events as ce
 from voiceagent.realtime.client_events import parse
 from voiceagent.realtime.errors import ProtocolError
+from voiceagent.realtime.session_config import SessionPatch
 
 PCM = base64.b64encode(b"\x01\x02\x03\x04").decode()
 USER = {
@@ -251,7 +252,7 @@ def test_arbitrary_fields_raise_nothing_but_the_protocol_error(
             json.dumps([error.message, error.param, error.event_id]).encode()
 
 
-@given(st.dictionaries(st.sampled_from([*ce.SessionPatch.model_fields, "other"]), JSON))
+@given(st.dictionaries(st.sampled_from([*SessionPatch.model_fields, "other"]), JSON))
 def test_arbitrary_sessions_raise_nothing_but_the_protocol_error(session: dict[str, Any]) -> None:
     parsed = outcome(event("session.update", session=session))
     assert isinstance(parsed, ProtocolError | ce.SessionUpdate)

@@ -305,7 +305,7 @@ def test_m03_an_unknown_gap_is_null() -> None:
 
 def test_what_is_kept_is_bounded() -> None:
     wire = Wire()
-    for reply in range(1, 3_000):
+    for reply in range(1, 1_200):
         wire.tell(act.TurnStarted(f"u{reply}", 0), act.TurnDropped(f"u{reply}", "empty"))
         wire.tell(act.ReplyStarted(reply, f"a{reply}"))
         wire.tell(act.ReplyEnded(reply, f"a{reply}", "completed", "", ""))

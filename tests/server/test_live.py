@@ -201,18 +201,19 @@ def malformed(dice: random.Random) -> str:
 
 async def test_thousands_of_malformed_events_leave_another_session_undisturbed() -> None:
     dice = random.Random(14)
-    answer = "Long enough to be spoken all the while."
     async with (
-        live_server(answers=[[(0.02, answer)]]) as live,
+        live_server(answers=[[(0.02, "Long enough for it.")]]) as live,
         live.client() as other,
         live.client("&extensions=voiceagent&greet=0") as bad,
     ):
         neighbour = Neighbour(other)
         await neighbour.begin()
-        for _ in range(2_500):
+        for _ in range(2_000):
             await bad.socket.send(malformed(dice))
         await bad.send("conversation.item.retrieve", item_id="last", event_id="last one")
-        await bad.wait_until(lambda: bad.events[-1].get("error", {}).get("event_id") == "last one")
+        await bad.wait_until(
+            lambda: any(event["error"]["event_id"] == "last one" for event in bad.of("error")[-9:])
+        )
         assert len(bad.of("error")) > 1_000
         await neighbour.undisturbed()
 
@@ -363,7 +364,7 @@ async def test_the_extensions_tell_a_whole_turn_and_nothing_said_is_logged(
     with caplog.at_level(logging.INFO):
         await a_whole_turn("&token=t0ken&extensions=voiceagent&greet=0")
     assert caplog.records
-    for private in ("balance", "Forty", "t0ken"):
+    for private in ("balance", "Yes", "t0ken"):
         assert private not in caplog.text
 
 
@@ -386,7 +387,7 @@ async def a_whole_turn(query: str) -> None:
         total = clause["first_sample"] + clause["samples"]
         await report("playing", total, spoken_until + 900)
         heard = await client.wait_for("voiceagent.heard")
-        assert (heard["status"], heard["heard"]) == ("completed", "Forty nine.")
+        assert (heard["status"], heard["heard"]) == ("completed", "Yes.")
         speaking.cancel()
         kinds = client.types()
         assert "voiceagent.transcript.partial" in kinds

@@ -17,7 +17,7 @@ from tests.kit.live_server import HZ, Live, live_server
 from tests.kit.scripted import clip
 
 CLIP = "cards_001.wav"
-ANSWER = "Forty nine dollars."
+ANSWER = "Forty nine."
 
 
 @contextlib.asynccontextmanager
@@ -53,7 +53,7 @@ def audio_of(events: list[Any]) -> int:
 
 
 async def test_connect_update_and_a_typed_turn() -> None:
-    async with live_server(answers=[[(0.02, "Forty nine.")]]) as live, official(live) as client:
+    async with live_server(answers=[[(0.02, ANSWER)]]) as live, official(live) as client:
         (created,) = await until(client, "session.created")
         assert created.session.model == "voiceagent"
         await client.session.update(session={"type": "realtime", "instructions": "Be brief."})
@@ -68,14 +68,14 @@ async def test_connect_update_and_a_typed_turn() -> None:
         await client.response.create()
         events = await until(client, "response.done")
         assert events[-1].response.status == "completed"
-        assert events[-1].response.output[0].content[0].transcript == "Forty nine."
+        assert events[-1].response.output[0].content[0].transcript == ANSWER
         assert audio_of(events) > HZ // 4
         request = live.model.requests[-1]
         assert request.messages[0] == {"role": "system", "content": "Be brief."}
         assert request.messages[-1] == {"role": "user", "content": "What do I owe?"}
         await client.conversation.item.retrieve(item_id=events[-1].response.output[0].id)
         retrieved = (await until(client, "conversation.item.retrieved"))[-1]
-        assert retrieved.item.content[0].transcript == "Forty nine."
+        assert retrieved.item.content[0].transcript == ANSWER
 
 
 async def test_a_spoken_turn() -> None:
@@ -111,7 +111,7 @@ async def test_a_spoken_turn() -> None:
         started = by_kind["input_audio_buffer.speech_started"].audio_start_ms
         stopped = by_kind["input_audio_buffer.speech_stopped"].audio_end_ms
         assert 0 < started < stopped < len(clip(CLIP)) * 1_000 // HZ + 100
-        assert audio_of(events) > HZ
+        assert audio_of(events) > HZ // 2
 
 
 async def test_a_barge_in_stops_the_answer_and_truncate_corrects_the_history() -> None:
@@ -151,7 +151,7 @@ async def test_a_barge_in_stops_the_answer_and_truncate_corrects_the_history() -
 
 
 async def test_d05_manual_turns_commit_only_when_the_client_does() -> None:
-    async with live_server(answers=[[(0.02, "Forty nine.")]]) as live, official(live) as client:
+    async with live_server() as live, official(live) as client:
         await client.session.update(
             session={"type": "realtime", "audio": {"input": {"turn_detection": None}}}
         )
