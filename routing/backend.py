@@ -1,0 +1,84 @@
+"""A client for one OpenAI-compatible chat server. A backend is a URL, the embedded model too."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from typing import Any
+
+from routing.backend_config import BackendConfig
+from routing.bounds import ContentBound
+from routing.chat_stream import ChatStream
+from routing.chunks import Chunk
+from routing.connections import Connections
+from routing.errors import BackendError
+from routing.http_errors import error_of_status
+from routing.messages import ChatRequest
+
+__all__ = ["Backend", "BackendConfig"]
+
+_CHECK_S = 3.0
+_WITHOUT_LIST = (404, 405, 501)
+
+
+def monotonic_us() -> int:
+    """Microseconds of the monotonic clock."""
+    return time.monotonic_ns() // 1000
+
+
+class Backend:
+    """Streams answers. Nothing is retried here; see ``Connections`` for the one counted exception.
+
+    ::
+
+        async with backend.stream(request) as chunks:
+            async for chunk in chunks:
+                ...
+    """
+
+    def __init__(self, config: BackendConfig, *, now_us: Callable[[], int] = monotonic_us) -> None:
+        """``now_us`` stamps the chunks."""
+        self.config = config
+        self._now_us = now_us
+        self._connections = Connections(config)
+
+    @property
+    def reconnects(self) -> int:
+        """How often a kept connection was found dead, and replaced."""
+        return self._connections.reconnects
+
+    def stream(self, request: ChatRequest) -> AbstractAsyncContextManager[AsyncIterator[Chunk]]:
+        """An answer, chunk by chunk. Entering, or a step, raises ``BackendError``."""
+        return ChatStream(self.config, self._connections, request, self._now_us)
+
+    async def prefill(self, messages: Sequence[dict[str, Any]]) -> None:
+        """Let the server read a prompt ahead, so that a request that begins like it starts sooner.
+
+        Does nothing where the backend does not gain from it. Raises ``BackendError``.
+        """
+        if self.config.prefill_s is None:
+            return
+        patient = replace(self.config, first_content_s=self.config.prefill_s)
+        request = ChatRequest(messages=tuple(messages), max_tokens=1)
+        async with ChatStream(patient, self._connections, request, self._now_us) as chunks:
+            async for _ in chunks:
+                pass
+
+    async def check(self) -> None:
+        """Return if the server is there and takes the key; raise ``BackendError`` if not."""
+        bound = ContentBound(_CHECK_S, 0, 0)
+        try:
+            response = await bound.wait(self._connections.open("GET", "/models", None))
+            self._connections.close_soon(response, response.aiter_raw())
+            if response.status_code != 200 and response.status_code not in _WITHOUT_LIST:
+                raise error_of_status(response.status_code, response.headers, b"")
+            return
+        except BackendError as error:
+            failure = error.with_message(f"{self.config.name}: {error.message}")
+        raise failure
+
+    async def aclose(self) -> None:
+        """Close the connections. Streams that still run end with an error."""
+        await self._connections.aclose()
