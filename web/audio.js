@@ -27,11 +27,11 @@ function resumed(context) {
   return context;
 }
 
-/** Loudness for the eye: 0 at -60 dBFS and below, 1 at -6 dBFS. @param {AnalyserNode | undefined} meter @returns {number} */
+/** Loudness for the eye: 0 at -60 dBFS and below, 1 at -14 dBFS. @param {AnalyserNode | undefined} meter @returns {number} */
 export function level(meter) {
   if (!meter) return 0;
   const samples = new Float32Array(meter.fftSize);
   meter.getFloatTimeDomainData(samples);
   const power = samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length;
-  return Math.max(0, Math.min(1, (10 * Math.log10(power + 1e-9) + 60) / 54));
+  return Math.max(0, Math.min(1, (10 * Math.log10(power + 1e-9) + 60) / 46)) ** 2;
 }

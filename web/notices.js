@@ -22,11 +22,14 @@ export class Notices {
     const text = make("div", "", make("p", "notice__title", title));
     if (help) text.append(make("p", "notice__help", help));
     const row = make("div", "notice__acts");
-    const notice = make("div", "notice", text, row);
+    const notice = make("div", "notice", text);
     notice.dataset.code = code;
     notice.setAttribute("role", "alert");
     for (const { label, run } of acts) row.append(button(label, "button", run));
-    row.append(button("Dismiss", "button button--quiet", () => this.clear(code)));
+    const dismiss = button("", "notice__dismiss", () => this.clear(code));
+    dismiss.append(make("span", "visually-hidden", "Dismiss"));
+    if (row.childElementCount) notice.append(row);
+    notice.append(dismiss);
     this.list.append(notice);
     while (this.list.children.length > 2) this.list.firstElementChild?.remove();
   }

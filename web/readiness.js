@@ -58,7 +58,7 @@ export class ReadinessView {
     if (!title || !list || ready) return;
     title.textContent = reachable
       ? "Loading the models. The first start takes longest."
-      : "The server does not answer. Trying again…";
+      : "Trying to reach the server…";
     list.replaceChildren(...Object.entries(reachable ? parts : {}).map(row));
   }
 }

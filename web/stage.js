@@ -55,7 +55,7 @@ export class Stage {
     byId("welcome").hidden = byId("examples").hidden = !blank;
     byId("conversation").hidden = blank;
     byId("hint").hidden = !(phase === "connecting" && voice);
-    byId("line").hidden = !live;
+    byId("line").hidden = byId("speaker").hidden = !live;
     byId("controls").hidden = !inCall;
     byId("volume-box").hidden = !live;
     this.mute.hidden = !(live && voice);
@@ -68,7 +68,7 @@ export class Stage {
   }
 
   startLabel() {
-    if (this.phase === "live") return "Use the microphone";
+    if (this.phase === "live") return "Use microphone";
     if (!this.ready) return this.reachable ? "Getting ready" : "Not connected";
     return byId("turns").children.length ? "Talk again" : "Start talking";
   }

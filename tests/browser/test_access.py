@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 Open = Callable[..., Visit]
 
 FOCUSED = """() => { const at = document.activeElement;
-  const ring = getComputedStyle(at);
+  const ring = getComputedStyle(at.id === "message" ? at.closest(".compose") : at);
   return { name: at.textContent.trim() || at.getAttribute("aria-label") || at.id,
            ring: ring.outlineStyle !== "none" && parseFloat(ring.outlineWidth) >= 2 }; }"""
 

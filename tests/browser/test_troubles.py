@@ -145,7 +145,7 @@ def test_server_not_there_from_the_start(page_for: Open, server: PageServer) -> 
     visit.button("Start talking").click()
     visit.notice("server-gone").wait_for()
     visit.button("Not connected").wait_for()
-    assert visit.page.get_by_text("Trying again").is_visible()
+    assert visit.page.get_by_text("Trying to reach the server").is_visible()
 
 
 def test_call_cut_by_the_server(page_for: Open, server: PageServer) -> None:
