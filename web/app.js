@@ -4,6 +4,7 @@ import { level, openContext } from "./audio.js";
 import { Call } from "./call.js";
 import { Captions } from "./captions.js";
 import { realtimeUrl } from "./client.js";
+import { Composer } from "./composer.js";
 import { byId } from "./dom.js";
 import { askForMicrophone, MicrophoneError } from "./microphone.js";
 import { Notices } from "./notices.js";
@@ -31,6 +32,7 @@ let pending = "";
 const stage = new Stage();
 const notices = new Notices(byId("notices"));
 const captions = new Captions(turns, byId("log"));
+const composer = new Composer(say);
 const status = new Status(byId("speaker"));
 const score = new Score(/** @type {HTMLCanvasElement} */ (byId("score")), () => ({
   agent: level(call?.player?.meter),
@@ -58,7 +60,7 @@ async function begin(voice, text = "") {
   let fresh = null;
   try {
     const stream = voice ? await askForMicrophone() : null;
-    fresh = new Call(context, stream, { url: realtimeUrl(new URL(location.href)), token });
+    fresh = new Call(context, stream, { url: realtimeUrl(voice), token });
     if (mine === attempt) await fresh.open();
   } catch (error) {
     if (!fresh) context.close();
@@ -79,7 +81,7 @@ function listen(fresh) {
     captions.handle(event);
     if (event.type === "voiceagent.state") status.set({ user: event.user, agent: event.agent });
     else if (event.type === "voiceagent.notice") notices.show(event.code, [], event.message);
-    else if (event.type === "error") complain(event.error);
+    else if (event.type === "error" && fresh.client.opened) complain(event.error);
   };
   fresh.onclose = (closed) => void fail(diagnose(closed, token));
   fresh.onaudio = () => watchAudio(fresh);
@@ -116,18 +118,18 @@ function watchAudio(current) {
 
 /** The call ended, or did not begin. @param {string | Promise<string | null>} cause null: as agreed */
 async function fail(cause) {
-  const { voice, field, phase } = stage;
+  const { voice, phase } = stage;
   const text = pending;
   leave();
-  if (text) field.value = text;
+  if (text) composer.field.value = text;
   const mine = attempt;
   const code = await cause;
   if (!code || mine !== attempt) return;
   const label = phase === "live" ? "Connect again" : "Try again";
   /** @type {import("./notices.js").Act[]} */
   const acts = [];
-  if (!LASTING.includes(code)) acts.push({ label, run: () => begin(voice, takeText()) });
-  if (/^(mic|insecure)/.test(code)) acts.push({ label: "Type instead", run: () => field.focus() });
+  if (!LASTING.includes(code)) acts.push({ label, run: () => begin(voice, composer.take()) });
+  if (/^(mic|insecure)/.test(code)) acts.push({ label: "Type instead", run: () => composer.field.focus() });
   notices.show(code, acts);
 }
 
@@ -144,19 +146,28 @@ function leave() {
   readiness.watch();
 }
 
-/** What stands in the text field, which is then empty. @returns {string} */
-function takeText() {
-  const text = stage.field.value.trim();
-  stage.field.value = "";
-  return text;
+/** Go on by voice in a call that began in text. @param {Call} current */
+async function addVoice(current) {
+  try {
+    const stream = await askForMicrophone();
+    if (current !== call) return stream.getTracks().forEach((track) => track.stop());
+    await current.addMicrophone(stream);
+    stage.enter("live", true);
+    status.set({ voice: true });
+  } catch (error) {
+    if (current !== call) return;
+    if (error instanceof MicrophoneError) notices.show(error.code);
+    else begin(true);
+  }
 }
 
-/** A typed message, or an example. @param {string} text */
+/** A typed message, or an example. @param {string} text @returns {boolean} whether it was taken */
 function say(text) {
-  if (!text) return;
   if (stage.phase === "live" && call) captions.typed(call.ask(text), text);
+  else if (stage.phase === "connecting") pending = text;
   else if (stage.ready) begin(false, text);
   else notices.show("warming");
+  return stage.inCall;
 }
 
 /** @param {number} now */
@@ -168,7 +179,7 @@ function paint(now) {
   requestAnimationFrame(paint);
 }
 
-stage.start.addEventListener("click", () => begin(true));
+stage.start.addEventListener("click", () => (call ? addVoice(call) : begin(true)));
 stage.end.addEventListener("click", () => {
   notices.clear();
   leave();
@@ -181,13 +192,5 @@ stage.mute.addEventListener("click", () => {
   stage.render();
 });
 volume.addEventListener("input", () => call?.player?.setVolume(Number(volume.value) / 100));
-byId("compose").addEventListener("submit", (event) => {
-  event.preventDefault();
-  if (stage.ready || stage.phase === "live") say(takeText());
-  else say(stage.field.value.trim());
-});
-byId("examples").addEventListener("click", ({ target }) => {
-  if (target instanceof HTMLButtonElement) say(target.textContent?.trim() ?? "");
-});
 addEventListener("pagehide", leave);
 readiness.watch();

@@ -52,6 +52,22 @@ export class Call {
     this.context.onstatechange = () => this.onaudio(this.context.state);
   }
 
+  /**
+   * Speak in a call that began in text. Rejects where this browser cannot bring the microphone to
+   * the context's rate. @param {MediaStream} stream
+   */
+  async addMicrophone(stream) {
+    this.stream = stream;
+    await this.openMicrophone();
+    this.startMicrophone();
+  }
+
+  startMicrophone() {
+    if (!this.microphone || !this.player) return;
+    this.player.inputLatency = this.microphone.latency;
+    this.microphone.start();
+  }
+
   async openMicrophone() {
     if (!this.stream) return;
     const microphone = new Microphone(this.context, this.stream);
@@ -88,9 +104,8 @@ export class Call {
   /** @param {RealtimeEvent} event */
   handle(event) {
     const player = this.player;
-    if (event.type === "session.created" && player && this.microphone) {
-      player.inputLatency = this.microphone.latency;
-      this.microphone.start();
+    if (event.type === "session.created") {
+      this.startMicrophone();
     } else if (event.type === "response.output_audio.delta") {
       player?.post({ kind: "audio", item: event.item_id, pcm: decode(event.delta) });
     } else if (event.type === "response.output_audio.done") {

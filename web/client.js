@@ -14,12 +14,16 @@ const OPEN_WITHIN = 10_000;
 /** Close code of our own: the network does not take what we send. */
 export const TOO_SLOW = 4000;
 
-/** @param {Location | URL} page @returns {string} */
-export function realtimeUrl(page) {
-  const url = new URL("/v1/realtime", page.href);
-  url.protocol = page.protocol === "https:" ? "wss:" : "ws:";
+/**
+ * @param {boolean} greet whether the agent speaks first
+ * @returns {string}
+ */
+export function realtimeUrl(greet) {
+  const url = new URL("/v1/realtime", location.href);
+  url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
   url.searchParams.set("model", "voiceagent");
   url.searchParams.set("extensions", "voiceagent");
+  url.searchParams.set("greet", greet ? "1" : "0");
   return url.href;
 }
 

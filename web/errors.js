@@ -63,7 +63,7 @@ const TROUBLES = {
   },
   refused: {
     title: "The server did not take the call",
-    help: "All its lines may be busy, or it does not serve pages from this address. Try again in a moment.",
+    help: "It may not serve pages from this address: open the one that it printed when it started.",
   },
   "token-needed": {
     title: "This server asks for a token",

@@ -7,16 +7,11 @@ const ASK_EVERY = 1_000;
 
 /** Our words for the parts that a server names. @type {Record<string, string>} */
 const PARTS = {
+  "speech detection": "Noticing speech",
   recogniser: "Hearing words",
-  recognizer: "Hearing words",
-  transcribe: "Hearing words",
-  vad: "Noticing speech",
-  turn: "Knowing when you have finished",
-  turn_model: "Knowing when you have finished",
+  "turn model": "Knowing when you have finished",
   voice: "Voice",
-  backend: "Finding answers",
-  language: "Finding answers",
-  role: "Customer record",
+  "language model": "Finding answers",
 };
 
 /** @param {string} state */
@@ -66,6 +61,6 @@ export class ReadinessView {
 /** @param {[string, string]} part */
 function row([name, state]) {
   const { kind, words } = stateOf(state);
-  const label = PARTS[name.replaceAll(" ", "_")] ?? name;
+  const label = PARTS[name] ?? name;
   return make("li", `part part--${kind}`, make("span", "", label), make("span", "part__state", words));
 }

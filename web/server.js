@@ -7,6 +7,8 @@ import { TOO_SLOW } from "./client.js";
  * @typedef {import("./client.js").Closed} Closed
  */
 
+/** The close code of a server that is full, warming up, or cannot wait for a slow listener. */
+const TRY_LATER = 1013;
 /** An answer later than this counts as none, milliseconds. */
 const ANSWER_WITHIN = 5_000;
 
@@ -43,11 +45,12 @@ export async function audioFailure() {
 export async function diagnose({ opened, code }, token) {
   if (code === 1000 && opened) return null;
   if (code === TOO_SLOW) return "slow";
-  if (code === 1013) return opened ? "slow" : "full";
+  if (code === TRY_LATER && opened) return "slow";
   const state = await readiness();
   if (!state.reachable) return "server-gone";
   if (opened) return "cut";
   if (!state.ready) return "warming";
+  if (code === TRY_LATER) return "full";
   const config = await ask("/api/config");
   if (config?.body?.token_required) return token ? "token-wrong" : "token-needed";
   return "refused";

@@ -122,6 +122,24 @@ def test_typing_needs_no_microphone(page_for: Open, server: PageServer, script: 
     assert server.report("stopped", item_id=item)["played_samples"] == len(tone(0.4))
     assert visit.turns() == ["When is my next visit?", "On Thursday."]
     assert server.heard == []
+    assert server.queries[0]["greet"] == "0"  # a greeting would talk over the answer
+
+
+def test_a_call_in_text_goes_on_by_voice(
+    page_for: Open, server: PageServer, script: Script
+) -> None:
+    visit = page_for(server.url)
+    visit.type("Hello")
+    server.wait_for("response.create")
+    visit.button("Use microphone").click()
+    visit.button("Mute").wait_for()
+    server.wait(lambda: server.heard_seconds > 0.3)
+    visit.say(tone(0.3, 1_000), WIRE_RATE)
+    server.wait(lambda: loud(np.concatenate(server.heard[-10:])) > 0.05)
+    item = script.reply(("Now I hear you.", tone(0.3)))
+    began = float(server.report("started", item_id=item)["input_ms"])
+    assert began == pytest.approx(server.heard_seconds * 1_000, abs=600)  # not since the click
+    assert len(server.protocols) == 1  # still the same call
 
 
 def test_typing_over_the_voice_stops_it_first(page_for: Open, server: PageServer) -> None:

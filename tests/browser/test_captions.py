@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -125,7 +126,7 @@ def test_gap_in_milliseconds_in_words_and_in_parts(visit: Visit, script: Script)
 
 def test_no_gap_is_shown_where_none_was_measured(visit: Visit, script: Script) -> None:
     item = script.reply(("Hello!", tone(0.2)))
-    nothing = {"gap_ms": None, "class": None, "measured": True, "parts": []}
+    nothing: dict[str, Any] = {"gap_ms": None, "class": None, "measured": True, "parts": []}
     script.server.send("voiceagent.gap", item_id=item, **nothing)
     script.heard(item, "completed", "Hello!")
     shows(visit, "Hello!")

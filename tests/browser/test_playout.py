@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.browser
 Open = Callable[..., Visit]
 
 
-def reports(server: PageServer, item: str) -> list[dict[str, object]]:
+def reports(server: PageServer, item: str) -> list[dict[str, Any]]:
     """The page's reports on an item."""
     return server.sent("voiceagent.playout.report", item_id=item)
 
@@ -131,13 +132,13 @@ def test_reports_tell_what_left_and_when(
     assert told[0]["played_samples"] == 0
     assert stopped["played_samples"] == len(tone(1.25))
     played = [report["played_samples"] for report in told]
-    assert played == sorted(played)  # type: ignore[type-var]
+    assert played == sorted(played)
     # Where the reply began on the microphone's timeline, by the page and by the ear.
     recording = visit.recording()
     spoken_ms = onset(np.concatenate(server.heard) / 32_768) / WIRE_RATE * 1_000
     by_ear = (onset(recording.out) - onset(recording.mic)) / recording.rate * 1_000
     latency = visit.page.evaluate("(lab.context.baseLatency + lab.context.outputLatency) * 1000")
-    by_page = float(told[0]["input_ms"]) - spoken_ms - latency  # type: ignore[arg-type]
+    by_page = float(told[0]["input_ms"]) - spoken_ms - latency
     assert by_page == pytest.approx(by_ear, abs=12)
 
 

@@ -108,11 +108,12 @@ def test_microphone_lost_in_the_call(page_for: Open, server: PageServer) -> None
 
 def test_warming_up_shows_its_parts_and_then_the_button(page_for: Open, server: PageServer) -> None:
     server.ready = False
-    server.parts = {"recogniser": "loading", "voice": "warm", "backend": "failed: no weights"}
+    server.parts = {"recogniser": "loading", "voice": "warm", "turn model": "failed: no weights"}
     visit = page_for(server.url)
     assert not visit.button("Getting ready").is_enabled()
     rows = [" ".join(row.split()) for row in visit.page.locator(".part").all_inner_texts()]
-    assert rows == ["Hearing words loading", "Voice ready", "Finding answers failed: no weights"]
+    failed = "Knowing when you have finished failed: no weights"
+    assert rows == ["Hearing words loading", "Voice ready", failed]
     visit.type("Hello?")
     visit.notice("warming").wait_for()
     assert visit.page.get_by_role("textbox").input_value() == "Hello?"
@@ -173,8 +174,9 @@ def test_full(page_for: Open, server: PageServer) -> None:
     server.full = True
     visit = page_for(server.url)
     visit.button("Start talking").click()
-    visit.notice("refused").wait_for()
-    assert "All its lines may be busy" in visit.notice("refused").inner_text()
+    visit.notice("full").wait_for()
+    assert visit.page.locator(".notice").count() == 1
+    assert "All lines are busy" in visit.notice("full").inner_text()
     server.full = False
     visit.button("Try again").click()
     visit.page.wait_for_selector("body[data-phase=live]")
@@ -184,7 +186,7 @@ def test_typed_message_is_kept_when_the_call_fails(page_for: Open, server: PageS
     server.full = True
     visit = page_for(server.url)
     visit.type("An important question")
-    visit.notice("refused").wait_for()
+    visit.notice("full").wait_for()
     assert visit.page.get_by_role("textbox").input_value() == "An important question"
     server.full = False
     visit.button("Try again").click()

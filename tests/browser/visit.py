@@ -187,8 +187,9 @@ class Visit:
     def recording(self) -> Recording:
         """What the ear has heard so far."""
         raw = self.page.evaluate("lab.recording()")
-        samples = np.frombuffer(base64.b64decode(raw["pcm"]), "<i2").astype(np.float32) / 32_767
-        both = samples.reshape(-1, 2)
+        pcm = np.frombuffer(base64.b64decode(raw["pcm"]), "<i2")
+        samples = (pcm / 32_767).astype(np.float32)
+        both: NDArray[np.float32] = samples.reshape(-1, 2)
         return Recording(int(raw["rate"]), int(raw["first"]), both[:, 0], both[:, 1])
 
     @property

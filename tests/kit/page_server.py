@@ -13,7 +13,6 @@ import json
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,13 +23,14 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-WEB = Path(__file__).parents[2] / "web"
+from voiceagent.pages import SecurityHeaders, web_folder
+
+WEB = web_folder()
 WIRE_RATE = 24_000
 FRAME = 1_920
-CSP = "default-src 'self'; connect-src 'self' ws: wss:; base-uri 'none'; frame-ancestors 'none'"
 
 Event = dict[str, Any]
 
@@ -39,7 +39,7 @@ class PageServer:
     """One simulated server on 127.0.0.1; on a free port, if none is given."""
 
     def __init__(self, port: int = 0) -> None:
-        self.parts = {"recogniser": "warm", "vad": "warm", "voice": "warm", "backend": "warm"}
+        self.parts = {"recogniser": "warm", "voice": "warm", "language model": "warm"}
         self.ready = True
         self.token: str | None = None
         self.full = False
@@ -49,6 +49,8 @@ class PageServer:
         """The page's audio, 24 kHz."""
         self.protocols: list[list[str]] = []
         """The subprotocols that each connection offered."""
+        self.queries: list[dict[str, str]] = []
+        """What each connection asked for in its address."""
         self._news = threading.Condition()
         self._socket: WebSocket | None = None
         self._outbox: asyncio.Queue[str | int] = asyncio.Queue()
@@ -153,7 +155,7 @@ class PageServer:
             WebSocketRoute("/v1/realtime", self._realtime),
             Mount("/web", StaticFiles(directory=WEB)),
         ]
-        return _with_headers(Starlette(routes=routes))
+        return SecurityHeaders(Starlette(routes=routes))
 
     async def _index(self, _request: Request) -> Response:
         return FileResponse(WEB / "index.html")
@@ -168,11 +170,16 @@ class PageServer:
     async def _realtime(self, socket: WebSocket) -> None:
         offered = list(socket.scope["subprotocols"])
         self.protocols.append(offered)
-        wrong = self.token and f"openai-insecure-api-key.{self.token}" not in offered
-        if wrong or self.full:
-            await socket.close(1013 if self.full else 1008)  # before accept: HTTP 403
+        self.queries.append(dict(socket.query_params))
+        if self.token and f"openai-insecure-api-key.{self.token}" not in offered:
+            await socket.close()  # before accept: HTTP 403
             return
         await socket.accept(subprotocol="realtime" if "realtime" in offered else None)
+        if self.full or not self.ready:
+            error = {"code": "too_many_sessions", "message": "All 4 sessions are in use."}
+            await socket.send_json({"type": "error", "error": error})
+            await socket.close(1013)
+            return
         self._socket, self._outbox = socket, asyncio.Queue()
         await socket.send_json({"type": "session.created", "session": {"id": "sess_simulated"}})
         sending = asyncio.create_task(self._send_all(socket, self._outbox))
@@ -199,20 +206,3 @@ class PageServer:
             else:
                 self.events.append(event)
             self._news.notify_all()
-
-
-def _with_headers(app: ASGIApp) -> ASGIApp:
-    async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:
-        async def guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [
-                    *message["headers"],
-                    (b"content-security-policy", CSP.encode()),
-                    (b"x-content-type-options", b"nosniff"),
-                    (b"cache-control", b"no-store"),
-                ]
-            await send(message)
-
-        await app(scope, receive, guarded)
-
-    return wrapped
