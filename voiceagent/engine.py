@@ -136,7 +136,7 @@ class Engine:
                 url=url,
                 model="qwen2.5-coder-1.5b",
                 api_key=self._server.api_key,
-                prefill_s=30.0,
+                prefill_s=120.0,
             )
         else:
             key = settings.interactive_api_key
