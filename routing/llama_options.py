@@ -1,0 +1,38 @@
+"""How the embedded llama.cpp server is run. Passed to the child process as one line of JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlamaOptions:
+    """Settings of the child; the defaults were measured with ``scripts/bench_llm``."""
+
+    model: Path
+    """A GGUF file."""
+    api_key: str = field(repr=False)
+    port: int = 0
+    """0: any free port."""
+    threads: int = 2
+    """Threads that compute; never more than the machine's cores."""
+    context: int = 4096
+    """Tokens that one conversation may hold, with its answer."""
+    slots: int = 2
+    """Answers that are computed side by side, each with its own prompt cache."""
+    ubatch: int = 512
+    """Prompt tokens computed at once."""
+    cache_ram_mib: int = 256
+    """Memory for the prompts of conversations that have no slot at the moment."""
+
+    def to_line(self) -> str:
+        """As one line of JSON."""
+        return json.dumps(asdict(self), default=str) + "\n"
+
+    @classmethod
+    def from_line(cls, line: str) -> LlamaOptions:
+        """What ``to_line`` made."""
+        values = json.loads(line)
+        return cls(**values | {"model": Path(values["model"])})
