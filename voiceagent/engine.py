@@ -7,13 +7,12 @@ import logging
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from routing.backend import Backend, BackendConfig
-from routing.embedded import EmbeddedServer
-
 from audio.endpoint import TurnModel, load_turn_model
 from audio.speak import Voice
 from audio.transcribe import Recogniser
 from audio.vad import VadModel
+from routing.backend import Backend, BackendConfig
+from routing.embedded import EmbeddedServer
 from voiceagent.conversation.rules import Script
 from voiceagent.field_service.role import load_role
 from voiceagent.parts import Parts

@@ -173,7 +173,7 @@ class Session:
     def item(self, item_id: str) -> dict[str, Any] | None:
         """An item of the history, or None."""
         item = self._conversation.history.find(item_id)
-        return item and {"id": item.id, "role": item.role, "text": item.content()}
+        return {"id": item.id, "role": item.role, "text": item.content()} if item else None
 
     def close(self) -> None:
         """The client is gone. ``run`` returns soon after."""
