@@ -29,12 +29,12 @@ _PER_MS = SAMPLE_RATE // 1000
 
 END_LAG = 50 * _PER_MS
 """How long the detector goes on hearing a voice that has ended, in samples: the median over the
-test clips at the default `release` (quartiles 40 and 57 ms), the true end taken from the energy.
+test clips at the default `release` (quartiles 46 and 60 ms), the true end taken from the energy.
 `scripts/bench_hearing` measures it again."""
 
 ONSET_LAG = 27 * _PER_MS
 """How long a voice has been sounding when the first voiced window begins: the median, likewise
-(quartiles 14 and 61 ms; a soft first consonant can be 140 ms, which is what pre-roll is for)."""
+(quartiles 14 and 66 ms; a soft first consonant can be 140 ms, which is what pre-roll is for)."""
 
 _KEPT_UTTERANCES = 8
 
