@@ -28,6 +28,9 @@ HEADERS = {
 }
 
 
+_READ = ["GET", "HEAD"]  # monitors ask with HEAD
+
+
 def web_folder() -> Path:
     """Where the page's files are: in the package, or beside it in a checkout."""
     here = Path(__file__).parent
@@ -71,15 +74,15 @@ def routes(
     router = APIRouter()
     index = web_folder() / "index.html"
 
-    @router.get("/")
+    @router.api_route("/", methods=_READ)
     async def page() -> FileResponse:
         return FileResponse(index, media_type="text/html")
 
-    @router.get("/healthz")
+    @router.api_route("/healthz", methods=_READ)
     async def healthz() -> dict[str, str]:
         return {"status": "ok"}
 
-    @router.get("/readyz")
+    @router.api_route("/readyz", methods=_READ)
     async def readyz() -> JSONResponse:
         is_ready = ready()
         body = {"ready": is_ready, "parts": status()}

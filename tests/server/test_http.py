@@ -39,6 +39,13 @@ async def test_the_page_and_every_file_it_names_are_served() -> None:
             assert (await client.get(path)).status_code == 200, path
 
 
+@pytest.mark.parametrize("path", ["/", "/healthz", "/readyz"])
+async def test_monitors_may_ask_without_the_body(path: str) -> None:
+    async with browser(engine()) as client:
+        answer = await client.head(path)
+        assert (answer.status_code, answer.content) == (200, b"")
+
+
 async def test_scripts_have_a_type_that_browsers_run() -> None:
     async with browser(engine()) as client:
         answer = await client.get("/web/app.js")
