@@ -22,7 +22,7 @@ from voiceagent.settings import Settings
 
 NEEDED_PYTHON = (3, 11)
 BACKEND_WITHIN_S = 2.0
-NATIVE = ("numpy", "scipy", "soxr", "onnxruntime", "ctranslate2", "xllamacpp", "hibari")
+NATIVE = ("numpy", "scipy", "tokenizers", "onnxruntime", "ctranslate2", "xllamacpp", "hibari")
 """Packages with native code: these can be installed and yet not load."""
 
 MEMORY_EMBEDDED = 3_200_000_000

@@ -129,14 +129,8 @@ class Engine:
         if settings.interactive_url is None:
             model = self._weights / "qwen2.5-coder-1.5b" / "model.gguf"
             self._server = EmbeddedServer(model)
-            url = await self._server.start()
-            config = BackendConfig(
-                name="embedded",
-                url=url,
-                model="qwen2.5-coder-1.5b",
-                api_key=self._server.api_key,
-                prefill_s=120.0,
-            )
+            await self._server.start()
+            config = self._server.backend_config()
         else:
             key = settings.interactive_api_key
             config = BackendConfig(

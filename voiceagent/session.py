@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audio.ear import Continued, Ear, Paused, Resumed, Started
+from audio.worker import Busy
 from voiceagent.answering import Answering
 from voiceagent.audio_clock import AudioClock
 from voiceagent.conversation import actions as act
@@ -116,7 +117,7 @@ class Session:
             self._over = True
 
     def hear(self, pcm: NDArray[np.int16]) -> None:
-        """Input audio (24 kHz mono). The ear costs 0.05 ms per 32 ms, so it runs right here."""
+        """Input audio (24 kHz mono). The ear costs 0.1 ms per 32 ms, so it runs right here."""
         if self._over:
             return
         now = self.now_us()
@@ -292,7 +293,10 @@ class Session:
     async def _score(self, action: act.ScoreTurn, pcm: NDArray[np.float32]) -> None:
         if self._parts.turn_model is None:
             return
-        probability = await self._parts.turn_model.score(pcm)
+        try:
+            probability = await self._parts.turn_model.score(pcm)
+        except Busy:  # without an opinion the hold is the middle one
+            return
         self.post(ev.TurnScored(self.now_us(), action.utterance, action.revision, probability))
 
     def _play(self, action: act.Play) -> None:
