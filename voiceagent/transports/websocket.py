@@ -37,6 +37,7 @@ BURST, PER_SECOND, COST_BYTES = 2_000, 600, 1_024
 """A message costs one, and one more for each ``COST_BYTES``: six times what live audio needs."""
 SESSION_BOUND_S, DRAIN_BOUND_S, CLOSE_BOUND_S = 0.5, 0.2, 0.2
 """How long each step of the end may take: together under a second."""
+SERVICE_RESTART = 1012
 _YIELD_EVERY = 16
 
 
@@ -200,7 +201,9 @@ class Connection:
 
     def _gone(self, code: int) -> None:
         if self._code == 1000:
-            self._code, self._reason = code, "closed by the peer"
+            by_us = code == SERVICE_RESTART
+            self._code = code
+            self._reason = "the server is ending" if by_us else "closed by the peer"
         self._outbox.close(discard=True)
 
     # --- going out -----------------------------------------------------------------------------
