@@ -278,11 +278,10 @@ def _path(loc: tuple[int | str, ...], value: Any, *, missing: bool) -> str | Non
     """Where in ``value`` the fault is: ``loc`` without the branches of unions that it names too."""
     path: list[str] = []
     for part in loc:
-        if (isinstance(value, dict) and part in value) or (
-            isinstance(value, list) and isinstance(part, int) and part < len(value)
-        ):
+        try:
             value = value[part]
-        elif not missing:
-            continue
+        except (LookupError, TypeError):
+            if not missing:
+                continue
         path.append(str(part)[:64])
     return ".".join(path[:8]) or None
