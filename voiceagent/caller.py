@@ -130,7 +130,6 @@ class Caller:
             self._idle.clear()
             await self._to_say.put(pcm)
             await self._to_say.join()
-            exchange.ended_ms = (self._sent - len(pcm) + last_voiced(pcm)) * 1_000 / HZ
             try:
                 await asyncio.wait_for(self._answered.wait(), _ANSWER_WITHIN_S)
                 await self._quiet(within=60)
@@ -155,6 +154,8 @@ class Caller:
         while True:
             if at >= len(saying) and not queue.empty():
                 saying, at = queue.get_nowait(), 0
+                if self._current:
+                    self._current.ended_ms = (self._sent + last_voiced(saying)) * 1_000 / HZ
             frame = saying[at : at + FRAME]
             if len(frame) and at + FRAME >= len(saying):
                 queue.task_done()

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import errno
 import logging
-import secrets
 import signal
 import socket
 import sys
@@ -22,7 +21,7 @@ from voiceagent.pages import SecurityHeaders, routes, web_folder
 from voiceagent.parts import Parts
 from voiceagent.recording import Recorder
 from voiceagent.security import Gate
-from voiceagent.session import Session
+from voiceagent.session import Session, new_session_id
 from voiceagent.settings import Settings
 from voiceagent.transports.endpoint import NewSession, RealtimeEndpoint
 from voiceagent.transports.uvicorn_protocol import BoundedWebSocketProtocol
@@ -126,16 +125,16 @@ async def _stop(engine: Engine) -> None:
 def _sessions_of(engine: Engine, settings: Settings) -> NewSession:
     def new_session(connection: Connection, greet: bool) -> Session:
         parts = engine.parts
-        recorder = _recorder(settings, parts)
-        return Session(parts, connection, greet=greet, recorder=recorder)
+        name = new_session_id()
+        recorder = _recorder(settings, parts, name)
+        return Session(parts, connection, greet=greet, session_id=name, recorder=recorder)
 
     return new_session
 
 
-def _recorder(settings: Settings, parts: Parts) -> Recorder | None:
+def _recorder(settings: Settings, parts: Parts, name: str) -> Recorder | None:
     if settings.record_dir is None:
         return None
-    name = f"session_{secrets.token_hex(8)}"
     try:
         return Recorder(
             settings.record_dir, name, parts.script, parts.rules, audio=settings.record_audio

@@ -76,13 +76,24 @@ class Client(Protocol):
         """End the connection."""
 
 
+def new_session_id() -> str:
+    """An id that no other session has, and that nobody can guess."""
+    return f"sess_{secrets.token_hex(8)}"
+
+
 class Session:
     """One person's conversation. Create it on a running loop, then await ``run``."""
 
     def __init__(
-        self, parts: Parts, client: Client, *, greet: bool = True, recorder: Recorder | None = None
+        self,
+        parts: Parts,
+        client: Client,
+        *,
+        greet: bool = True,
+        session_id: str | None = None,
+        recorder: Recorder | None = None,
     ) -> None:
-        self.id = f"sess_{secrets.token_hex(8)}"
+        self.id = session_id or new_session_id()
         self.clock = AudioClock()
         self._loop = asyncio.get_running_loop()
         self._parts, self._client, self._recorder = parts, client, recorder

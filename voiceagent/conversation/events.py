@@ -36,6 +36,7 @@ class SessionConfigured(Event):
     create_response: bool | None = None
     interrupt_response: bool | None = None
     instructions: str | None = None
+    """The system prompt; empty means the role's own."""
     max_tokens: int | None = None
 
 

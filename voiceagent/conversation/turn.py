@@ -134,8 +134,9 @@ class Conversation:
             self._interrupt = event.interrupt_response
         if event.max_tokens is not None:
             self.speaking.max_tokens = event.max_tokens
-        if event.instructions is not None and event.instructions != self._system:
-            self._system = event.instructions
+        instructions = event.instructions
+        if instructions is not None and (instructions or self.script.system) != self._system:
+            self._system = instructions or self.script.system
             self._out.append(act.Prefill(self._messages()))
 
     def _session_closed(self, _event: ev.SessionClosed) -> None:
