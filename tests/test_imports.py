@@ -26,7 +26,6 @@ NEVER = {
     "voiceagent.realtime": ("voiceagent.session", "voiceagent.transports", "routing"),
     "voiceagent.transports": ("voiceagent.session", "voiceagent.engine", "routing"),
     "voiceagent.session": ("voiceagent.realtime", "voiceagent.transports", "voiceagent.engine"),
-    "voiceagent": ("voiceagent.cli",),
 }
 """Whose modules may not import whose. Pure packages have a stricter rule of their own."""
 
