@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from routing.backend import Backend, BackendConfig
 from routing.child import Child, ChildFailed
@@ -54,14 +54,19 @@ class EmbeddedServer:
         restarts: RestartPolicy | None = None,
         on_change: Callable[[bool], None] | None = None,
         command: Sequence[str] = _COMMAND,
+        **tuning: int | None,
     ) -> None:
-        """See ``LlamaOptions`` for the sizes. ``on_change`` is told whenever ``ready`` changes."""
+        """See ``LlamaOptions`` for the sizes; ``tuning`` is any other of its fields.
+
+        ``on_change`` is told whenever ``ready`` changes.
+        """
         self._options = LlamaOptions(
             model=model,
             api_key=api_key or secrets.token_urlsafe(24),
             threads=threads,
             context=context,
             slots=slots,
+            **cast(Any, tuning),
         )
         self._start_s, self._command = start_s, tuple(command)
         self._policy = restarts or RestartPolicy()
@@ -124,7 +129,7 @@ class EmbeddedServer:
         try:
             self._child = await self._launch(0)
         except ChildFailed as error:
-            raise EmbeddedServerError(f"the embedded language model: {error}") from None
+            raise EmbeddedServerError(_with_remedy(error)) from None
         self._set_ready(True)
         self._supervision = asyncio.create_task(self._supervise(self._child))
         return self._url
@@ -191,6 +196,13 @@ class EmbeddedServer:
         if self._on_change is not None:
             with contextlib.suppress(Exception):
                 self._on_change(ready)
+
+
+def _with_remedy(error: ChildFailed) -> str:
+    text = f"the embedded language model: {error}"
+    if "libgomp" in text:  # the one library that llama.cpp's wheel expects of the system
+        text += " (Debian and Ubuntu: apt-get install libgomp1)"
+    return text
 
 
 def _check_model(model: Path) -> None:

@@ -27,6 +27,10 @@ class LlamaOptions:
     cache_ram_mib: int = 256
     """Memory for the prompts of conversations that have no slot at the moment."""
 
+    spin: int | None = None
+    """How long a thread spins before it sleeps at a barrier (GOMP_SPINCOUNT); None: the default of
+    OpenMP, which assumes that nothing else needs the processor."""
+
     def to_line(self) -> str:
         """As one line of JSON."""
         return json.dumps(asdict(self), default=str) + "\n"

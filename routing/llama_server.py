@@ -13,8 +13,7 @@ import json
 import os
 import signal
 import sys
-
-import xllamacpp
+from typing import Any
 
 from routing.llama_options import LlamaOptions
 
@@ -22,8 +21,8 @@ ALIAS = "embedded"
 _ERRORS_ONLY = 1
 
 
-def common_params(options: LlamaOptions) -> xllamacpp.CommonParams:
-    """llama.cpp's parameters for these options."""
+def common_params(xllamacpp: Any, options: LlamaOptions) -> Any:
+    """llama.cpp's ``CommonParams`` for these options."""
     params = xllamacpp.CommonParams()
     params.model.path = str(options.model)
     params.model_alias = {ALIAS}
@@ -53,9 +52,13 @@ def main() -> None:
     report = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # llama.cpp may write there
     options = LlamaOptions.from_line(sys.stdin.readline())
+    if options.spin is not None:
+        os.environ["GOMP_SPINCOUNT"] = str(options.spin)  # read once, when OpenMP is loaded
     try:
-        server = xllamacpp.Server(common_params(options))
-    except RuntimeError as error:
+        import xllamacpp
+
+        server = xllamacpp.Server(common_params(xllamacpp, options))
+    except (RuntimeError, ImportError) as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(1)
     report.write(json.dumps({"url": server.listening_address}) + "\n")

@@ -35,6 +35,9 @@ def main(mode: str) -> None:
         for number in range(50):
             sys.stderr.write(f"complaint {number}\n")
         sys.exit(3)
+    if mode == "no library":
+        sys.stderr.write("libgomp.so.1: cannot open shared object file\n")
+        sys.exit(1)
     if mode == "die silently":
         sys.exit(0)
     if mode == "nonsense":

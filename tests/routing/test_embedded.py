@@ -86,7 +86,9 @@ def test_each_server_has_a_key_of_its_own_that_is_not_shown(model: Path) -> None
 
 
 def test_options_survive_the_pipe(model: Path) -> None:
-    options = LlamaOptions(model=model, api_key="k", port=7, threads=1, context=512, slots=3)
+    options = LlamaOptions(
+        model=model, api_key="k", port=7, threads=1, context=512, slots=3, spin=9
+    )
     assert LlamaOptions.from_line(options.to_line()) == options
 
 
@@ -115,7 +117,12 @@ async def test_a_child_that_dies_at_the_start_is_told_by_its_last_words(model: P
 
 @pytest.mark.parametrize(
     ("mode", "told"),
-    [("die silently", "said nothing"), ("nonsense", "no URL"), ("never", "not ready within")],
+    [
+        ("no library", "apt-get install libgomp1"),
+        ("die silently", "said nothing"),
+        ("nonsense", "no URL"),
+        ("never", "not ready within"),
+    ],
 )
 async def test_other_ways_not_to_start(model: Path, mode: str, told: str) -> None:
     server = server_of(model, mode, start_s=0.2 if mode == "never" else 30)
