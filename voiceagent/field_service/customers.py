@@ -94,6 +94,12 @@ class Customer(_Record):
     visits: tuple[Visit, ...] = ()
     free_slots: tuple[Slot, ...] = ()
     notes: tuple[Note, ...] = ()
+    """Newest first."""
+
+    @property
+    def first_name(self) -> str:
+        """As the greeting says it."""
+        return self.name.split()[0]
 
     def moved(self, by: dt.timedelta) -> Customer:
         """The same record with its calendar moved; installation and warranty dates stay."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from string import Template
 
-from voiceagent.field_service.context import build_prompt
+from voiceagent.field_service.context import build_prompt, read_prompt
 from voiceagent.field_service.customers import Customer, find_customer
 from voiceagent.field_service.safety import SafetyAnswer, safety_answer
 
@@ -15,9 +17,12 @@ from voiceagent.field_service.safety import SafetyAnswer, safety_answer
 class Apologies:
     """What is said when something went wrong."""
 
-    no_answer: str = "Sorry, I can't get an answer right now. Please try again in a moment."
-    lost_rest: str = "Sorry, I lost the rest of that."
-    not_understood: str = "Sorry, I didn't catch that. Could you say it again?"
+    no_answer: str
+    """Nothing answered within the bound."""
+    lost_rest: str
+    """An answer broke off after it had begun."""
+    not_understood: str
+    """There was speech, and no words were recognised in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +31,13 @@ class Role:
 
     greeting: str
     system_prompt: str
+    """The same bytes all day: load the role anew for each conversation, or at least each day."""
     safety: Callable[[str], SafetyAnswer | None]
+    """From what was said to what must be answered before any model is asked, or None."""
     vocabulary: str
     """Names and part words, as a hint to the recogniser."""
-    apologies: Apologies = Apologies()
-    idle_prompt: str = "Are you still there? I'm happy to look something up."
+    apologies: Apologies
+    idle_prompt: str
 
 
 def load_role(customer_id: str | None = None, today: dt.date | None = None) -> Role:
@@ -41,18 +48,19 @@ def load_role(customer_id: str | None = None, today: dt.date | None = None) -> R
     """
     day = today or dt.date.today()
     customer = find_customer(customer_id, day)
+    phrases = tomllib.loads(read_prompt("phrases.toml"))
     return Role(
-        greeting=(
-            f"Hello {customer.name.split()[0]}, this is Lakeside Home Service. "
-            "I have your record here. What can I do for you?"
-        ),
+        greeting=Template(phrases["greeting"]).substitute(first_name=customer.first_name),
         system_prompt=build_prompt(customer, day),
         safety=safety_answer,
-        vocabulary=_vocabulary(customer),
+        vocabulary=_vocabulary(customer, phrases["vocabulary"]),
+        apologies=Apologies(**phrases["apologies"]),
+        idle_prompt=phrases["idle_prompt"],
     )
 
 
-def _vocabulary(customer: Customer) -> str:
+def _vocabulary(customer: Customer, trade: list[str]) -> str:
     people = [customer.name, *(visit.technician for visit in customer.visits)]
-    things = [unit.kind for unit in customer.equipment]
-    return ", ".join(dict.fromkeys([*people, *things, "warranty", "technician", "Lakeside"]))
+    people += [note.by for note in customer.notes]
+    things = [f"{unit.kind} {unit.model}" for unit in customer.equipment]
+    return ", ".join(dict.fromkeys([*people, customer.plan, *things, *trade]))

@@ -108,7 +108,7 @@ def _regex(pattern: str, words: Mapping[str, tuple[str, ...]]) -> str:
         if gap := re.fullmatch(r"\.\.(\d*)", term):
             if not parts:
                 raise SafetyRulesError(f"{pattern!r} begins with a gap")
-            joint = r"(?: \w+){0,%d} " % int(gap[1] or _GAP)
+            joint = rf"(?: \w+){{0,{int(gap[1] or _GAP)}}} "
             continue
         parts.append(joint + _term(term, pattern, words))
         joint = " "
