@@ -5,7 +5,8 @@
  * A report's moment is put on the microphone's timeline. Both run on the AudioContext's frames, so
  *     input_ms = (frame - origin) / rate + output latency + input latency
  * where the output latency (`baseLatency + outputLatency`) is the time until a frame is heard, and
- * the input latency the time after which a sound heard now would be captured.
+ * the input latency the time after which a sound heard now would be captured. A report is held until
+ * that moment, so that it tells what has been heard and not what is about to be.
  */
 import { PlayoutQueue } from "./playout-queue.js";
 
@@ -33,6 +34,8 @@ export class Player {
     this.inputLatency = 0;
     /** @type {Map<string, Position>} */
     this.positions = new Map();
+    /** Reports on what is about to be heard, in their order. @type {(() => void)[]} */
+    this.untold = [];
     /** @type {(report: Report, inputMs: number) => void} */
     this.onreport = () => {};
   }
@@ -101,7 +104,10 @@ export class Player {
     const { item, kind, played, frame } = report;
     this.positions.set(item, { item, played, frame, sounding: kind === "started" || kind === "playing" });
     if (this.positions.size > 8) this.positions.delete([...this.positions.keys()][0]);
-    const seconds = (frame - this.origin) / this.context.sampleRate;
-    this.onreport(report, Math.max(0, (seconds + this.latency + this.inputLatency) * 1000));
+    const rate = this.context.sampleRate;
+    const heardAt = frame / rate + this.latency;
+    const inputMs = Math.max(0, (heardAt - this.origin / rate + this.inputLatency) * 1000);
+    this.untold.push(() => this.onreport(report, inputMs));
+    setTimeout(() => this.untold.shift()?.(), (heardAt - this.context.currentTime) * 1000);
   }
 }

@@ -132,5 +132,13 @@
         lab.marks.push({ type, at: lab.context?.currentTime ?? 0, event: fields });
       });
     }
+
+    send(data) {
+      const { type, ...fields } = JSON.parse(data);
+      if (type === "voiceagent.playout.report") {
+        lab.marks.push({ type, at: lab.context.currentTime, event: fields });
+      }
+      super.send(data);
+    }
   };
 })();

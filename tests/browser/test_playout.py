@@ -142,6 +142,20 @@ def test_reports_tell_what_left_and_when(
     assert by_page == pytest.approx(by_ear, abs=12)
 
 
+def test_a_report_tells_what_has_been_heard(
+    page_for: Open, server: PageServer, script: Script
+) -> None:
+    visit = page_for(server.url)
+    visit.type("Hello")  # without a microphone the timeline is the page's own audio clock
+    server.wait_for("response.create")
+    item = script.reply(("Here you are.", tone(0.5)))
+    server.report("stopped", item_id=item)
+    told = visit.marks("voiceagent.playout.report")
+    assert [mark["event"]["kind"] for mark in told][:: len(told) - 1] == ["started", "stopped"]
+    for mark in told:  # the main thread reads the clock up to a render block late
+        assert mark["at"] * 1_000 >= mark["event"]["input_ms"] - 12
+
+
 def test_o13_o14_underrun_is_one_pause_in_one_reply(
     page_for: Open, server: PageServer, script: Script
 ) -> None:

@@ -54,13 +54,17 @@ def heard_events(visit: Visit) -> list[dict[str, Any]]:
 
 
 def await_reply(visit: Visit, status: str, known: list[str]) -> dict[str, Any]:
-    """Wait until a reply that is not ``known`` has ended so; it is known from then on."""
+    """Wait until a reply that is not ``known`` has ended so; it is known from then on.
+
+    A reply that failed (an apology: nothing answered within the bound) ends the test at once.
+    """
     over = """([status, known]) => lab.marks.filter(({ type }) => type === "voiceagent.heard")
-      .map(({ event }) => event)
-      .find((event) => event.status === status && !known.includes(event.item_id))"""
+      .map(({ event }) => event).filter((event) => !known.includes(event.item_id))
+      .find((event) => event.status === status || event.status === "failed")"""
     visit.until(over, [status, known], ANSWERED_WITHIN)
     visit.page.wait_for_timeout(400)  # for the ear's last block
     event: dict[str, Any] = visit.page.evaluate(over, [status, known])
+    assert event["status"] == status, event
     known.append(event["item_id"])
     return event
 
