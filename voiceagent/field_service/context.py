@@ -19,7 +19,8 @@ def build_prompt(customer: Customer, today: dt.date) -> str:
     """The system prompt of a call with this customer: the same bytes all day."""
     parts = [
         _account(customer),
-        *(_equipment(unit, today) for unit in customer.equipment),
+        *map(_equipment, customer.equipment),
+        *(_warranty(unit, today) for unit in customer.equipment),
         *map(_ticket, customer.tickets),
         *map(_visit, customer.visits),
         _free_slots(customer.free_slots),
@@ -29,7 +30,6 @@ def build_prompt(customer: Customer, today: dt.date) -> str:
         name=customer.name,
         record="\n".join(parts),
         notes="\n".join(notes),
-        last_note=customer.notes[0].text if customer.notes else "There are no notes.",
         today=f"{_weekday(today)}, {today.year}",
     )
 
@@ -45,18 +45,23 @@ def _account(customer: Customer) -> str:
         f"Phone: {customer.phone}. Address: {customer.address}.\n"
         f"Plan: {customer.plan}, {_money(customer.plan_price_cents)} a month, "
         f"includes {customer.plan_includes}.\n"
-        f"Balance owed: {_money(customer.balance_cents)}, due {_day(customer.balance_due)}."
+        f"{customer.first_name} owes {_money(customer.balance_cents)}, due {_day(customer.balance_due)}."
     )
 
 
-def _equipment(unit: Equipment, today: dt.date) -> str:
-    until = f"{unit.warranty_until:%B %Y}"
-    covered = unit.warranty_until >= today
-    warranty = f"under warranty until {until}" if covered else f"no warranty since {until}"
+def _equipment(unit: Equipment) -> str:
     return (
         f"{unit.kind.capitalize()}: model {unit.model}, serial number {unit.serial}, "
-        f"installed in {unit.installed:%B %Y}, {warranty}."
+        f"installed in {unit.installed:%B %Y}."
     )
+
+
+def _warranty(unit: Equipment, today: dt.date) -> str:
+    """A line of its own, with the conclusion drawn: a small model does not compare dates."""
+    until = f"{unit.warranty_until:%B %Y}"
+    if unit.warranty_until >= today:
+        return f"Under warranty: {unit.kind}, until {until}."
+    return f"Out of warranty: {unit.kind}, since {until}."
 
 
 def _ticket(ticket: Ticket) -> str:
