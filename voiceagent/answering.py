@@ -18,6 +18,8 @@ from voiceagent.parts import Answers
 
 log = logging.getLogger(__name__)
 
+_PREFILL_WAIT_S = 0.3
+
 
 class Answering:
     """At most one generation for each reply, and one prefill."""
@@ -36,8 +38,6 @@ class Answering:
     def generate(self, action: act.Generate) -> None:
         """Stream an answer as events."""
         self.cancel(action.reply)
-        if self._prefill and not self._prefill.done():
-            self._prefill.cancel()
         self._running[action.reply] = self._start(self._stream(action))
 
     def cancel(self, reply: int) -> None:
@@ -56,8 +56,18 @@ class Answering:
         with contextlib.suppress(BackendError):  # only a hint; the reply will tell of the trouble
             await self._backend.prefill(messages)
 
+    async def _prefilled(self) -> None:
+        """Let a prefill end that is nearly through: this answer begins where it stops.
+
+        Beside it the answer would be given another slot of the server, and read everything anew.
+        """
+        if self._prefill and not self._prefill.done():
+            await asyncio.wait({self._prefill}, timeout=_PREFILL_WAIT_S)
+            self._prefill.cancel()
+
     async def _stream(self, action: act.Generate) -> None:
         request = ChatRequest(messages=action.messages, max_tokens=action.max_tokens)
+        await self._prefilled()
         try:
             async with self._backend.stream(request) as chunks:
                 async for chunk in chunks:

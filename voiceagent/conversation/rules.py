@@ -31,6 +31,11 @@ class Rules:
     first_partial: int = 500 * MS
     partial_every: int = 500 * MS
 
+    read_ahead_words: int = 3
+    """A partial transcript of so many certain words is read ahead by the language model."""
+    uncertain_words: int = 2
+    """The last words of a partial transcript, which the next one often changes."""
+
     # Interruption.
     barge_in: int = 250 * MS
     """Speech over the agent's voice that lasts this long past its detection is an interruption."""
@@ -44,7 +49,7 @@ class Rules:
     max_tokens: int = 256
 
     # Clauses: a deadline for text that has not ended, so that the voice never waits for grammar.
-    first_clause: int = 250 * MS
+    first_clause: int = 120 * MS
     first_clause_words: int = 4
     later_clause_words: int = 3
     reserve: int = 700 * MS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+from audio.phrases import PhraseSplitter
 from voiceagent.conversation import actions as act
 from voiceagent.conversation import events as ev
 from voiceagent.conversation.history import History, Item
@@ -137,7 +138,8 @@ class Speaking:
         if clause:
             self._speak(reply, now, clause)
         elif reply.splitter.pending.strip():
-            self._timers_arm(CLAUSE, now + 100 * MS)
+            stalled = reply.text_at + self.rules.stalled_text
+            self._timers_arm(CLAUSE, stalled if stalled > now else now + self.rules.stalled_text)
 
     # --- sound ---------------------------------------------------------------------------------
 
@@ -270,8 +272,11 @@ class Speaking:
     def _apologize(self, reply: Reply, now: int, kind: str) -> None:
         sayable = reply.ledger.total > 0 or not reply.all_voiced
         words = self.script.lost_rest if sayable else self.script.no_answer
-        for clause in reply.splitter.flush():
-            self._speak(reply, now, clause)
+        if sayable or reply.clauses:
+            for clause in reply.splitter.flush():
+                self._speak(reply, now, clause)
+        else:  # a lone first word before an apology would only puzzle
+            reply.splitter = PhraseSplitter()
         reply.failed, reply.text_done = True, False
         self._add_text(reply, now, f" {words}" if reply.text else words)
         self._finish_text(reply, now)

@@ -247,11 +247,19 @@ class Conversation:
         if text and text != turn.partial:
             turn.partial = text
             self._out.append(act.PartialHeard(turn.item, text))
+        if not event.final:
+            self._read_ahead(text)
         if not event.final or turn.paused_at is None:
             return
         turn.text, turn.text_at = text, event.at
         self.timers.disarm(t.TRANSCRIPT)
         self._decide(turn, event.at)
+
+    def _read_ahead(self, partial: str) -> None:
+        """Let the model read what is certain of the question while it is still being asked."""
+        words = partial.split()[: -self.rules.uncertain_words]
+        if len(words) >= self.rules.read_ahead_words and self.speaking.reply is None:
+            self._out.append(act.Prefill(self._messages(draft=" ".join(words))))
 
     def _decide(self, turn: Turn, now: int) -> None:
         """The text of a likely end is there: interruption, guess, or the end of the turn."""
