@@ -124,7 +124,8 @@ class Visit:
     def open(self, url: str) -> Visit:
         """Go to the page, and wait until it knows how the server is."""
         self.page.goto(url)
-        self.until("document.querySelector('#connection').textContent !== ''")
+        known = "(id) => document.querySelector(id)"
+        self.until(f"!({known})('#start').disabled || !({known})('#readiness').hidden")
         return self
 
     def talk(self) -> Visit:
