@@ -150,6 +150,12 @@ DANGERS = [
     ("gas gas I smell it", "gas"),
     ("The carbon monoxide will alarm when off.", "carbon_monoxide"),
     ("There's a bear wire hanging out of the wall.", "sparks"),
+    # asking for what a technician should do
+    ("How do I reset the heat pump myself?", "self_repair"),
+    ("how can I fix the water heater", "self_repair"),
+    ("can you tell me how to open the unit", "self_repair"),
+    ("should I bypass the breaker", "self_repair"),
+    ("can I replace the control board myself", "self_repair"),
 ]
 
 HARMLESS = [
@@ -288,6 +294,12 @@ HARMLESS = [
     "the unit smells musty",
     "is the electric bill high because of the heat pump",
     "was the water heater valve leaking",
+    "how did you fix the heat pump",
+    "when will you repair it",
+    "how do I reset my password",
+    "can I fix a time for it",
+    "how do I open a ticket for the heat pump",
+    "can I change the air filter myself",
     "yes",
     "",
 ]

@@ -66,9 +66,9 @@ def test_the_prompt_is_short_and_has_nothing_to_be_read_out_as_markup() -> None:
 def test_a_warranty_that_ends_today_still_holds_and_is_over_tomorrow() -> None:
     unit = grace().equipment[0].model_copy(update={"warranty_until": TODAY})
     customer = grace().model_copy(update={"equipment": (unit,)})
-    assert "Under warranty: heat pump, until December 2026." in build_prompt(customer, TODAY)
+    assert "under warranty until December 2026." in build_prompt(customer, TODAY)
     after = build_prompt(customer, TODAY + dt.timedelta(days=1))
-    assert "Out of warranty: heat pump, since December 2026." in after
+    assert "no warranty since December 2026." in after
 
 
 def test_an_empty_record_is_said_to_be_empty() -> None:

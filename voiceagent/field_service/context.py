@@ -19,8 +19,7 @@ def build_prompt(customer: Customer, today: dt.date) -> str:
     """The system prompt of a call with this customer: the same bytes all day."""
     parts = [
         _account(customer),
-        *map(_equipment, customer.equipment),
-        *(_warranty(unit, today) for unit in customer.equipment),
+        *(_equipment(unit, today) for unit in customer.equipment),
         *map(_ticket, customer.tickets),
         *map(_visit, customer.visits),
         _free_slots(customer.free_slots),
@@ -41,27 +40,23 @@ def read_prompt(name: str) -> str:
 
 
 def _account(customer: Customer) -> str:
+    owed, due = _money(customer.balance_cents), _day(customer.balance_due)
     return (
         f"Phone: {customer.phone}. Address: {customer.address}.\n"
         f"Plan: {customer.plan}, {_money(customer.plan_price_cents)} a month, "
         f"includes {customer.plan_includes}.\n"
-        f"{customer.first_name} owes {_money(customer.balance_cents)}, due {_day(customer.balance_due)}."
+        f"{customer.first_name} owes {owed}, due {due}."
     )
 
 
-def _equipment(unit: Equipment) -> str:
+def _equipment(unit: Equipment, today: dt.date) -> str:
+    until = f"{unit.warranty_until:%B %Y}"
+    covered = unit.warranty_until >= today
+    warranty = f"under warranty until {until}" if covered else f"no warranty since {until}"
     return (
         f"{unit.kind.capitalize()}: model {unit.model}, serial number {unit.serial}, "
-        f"installed in {unit.installed:%B %Y}."
+        f"installed in {unit.installed:%B %Y}, {warranty}."
     )
-
-
-def _warranty(unit: Equipment, today: dt.date) -> str:
-    """A line of its own, with the conclusion drawn: a small model does not compare dates."""
-    until = f"{unit.warranty_until:%B %Y}"
-    if unit.warranty_until >= today:
-        return f"Under warranty: {unit.kind}, until {until}."
-    return f"Out of warranty: {unit.kind}, since {until}."
 
 
 def _ticket(ticket: Ticket) -> str:

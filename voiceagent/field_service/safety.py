@@ -73,10 +73,12 @@ def compile_rules(toml: str) -> Callable[[str], SafetyAnswer | None]:
     ]
 
     def answer(text: str) -> SafetyAnswer | None:
-        said = spoken_words(text)
+        sentences = [spoken_words(part) for part in re.split(r"[.?!;\n]", text)]
         for found, signs, harmless in table:
-            rest = harmless.sub(_LEFT_OUT, said) if harmless else said
-            if signs and signs.search(rest):
+            # A phrase is harmless within one sentence only: "... is hot. Water is ..." is not
+            # about hot water.
+            rest = (harmless.sub(_LEFT_OUT, said) if harmless else said for said in sentences)
+            if signs and signs.search(" ".join(filter(None, rest))):
                 return found
         return None
 
