@@ -50,7 +50,7 @@ class Rules:
 
     # Clauses: a deadline for text that has not ended, so that the voice never waits for grammar.
     first_clause: int = 120 * MS
-    first_clause_words: int = 4
+    first_clause_words: int = 3
     later_clause_words: int = 3
     reserve: int = 700 * MS
     """Speech left when an unfinished later clause is spoken as it stands."""

@@ -468,6 +468,9 @@ class Conversation:
             self._request_reply(now)
         states = (self.user, self.agent)
         if states != self._told:
+            if self.agent is Agent.IDLE and self._told[1] is not Agent.IDLE:
+                # What was heard is known now: the next question begins where this reading ends.
+                self._out.append(act.Prefill(self._messages()))
             self._told = states
             self._out.append(act.StateChanged(*states))
         if states != (User.QUIET, Agent.IDLE) or self.settling:
