@@ -11,7 +11,6 @@ from typing import Any
 from routing.chunks import TextDelta
 from routing.errors import BackendError
 from routing.messages import ChatRequest
-
 from voiceagent.conversation import actions as act
 from voiceagent.conversation import events as ev
 from voiceagent.parts import Answers
