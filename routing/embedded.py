@@ -50,6 +50,7 @@ class EmbeddedServer:
         context: int = 4096,
         slots: int = 2,
         api_key: str | None = None,
+        prompts: Path | None = None,
         start_s: float = 120.0,
         restarts: RestartPolicy | None = None,
         on_change: Callable[[bool], None] | None = None,
@@ -66,6 +67,7 @@ class EmbeddedServer:
             threads=threads,
             context=context,
             slots=slots,
+            prompts=prompts,
             **cast(Any, tuning),
         )
         self._start_s, self._command = start_s, tuple(command)
@@ -83,6 +85,11 @@ class EmbeddedServer:
         if not self._url:
             raise BackendError("unavailable", "the embedded model was not started")
         return self._url
+
+    @property
+    def model(self) -> Path:
+        """The GGUF file."""
+        return self._options.model
 
     @property
     def api_key(self) -> str:

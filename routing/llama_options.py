@@ -27,6 +27,8 @@ class LlamaOptions:
     cache_ram_mib: int = 256
     """Memory for the prompts of conversations that have no slot at the moment."""
 
+    prompts: Path | None = None
+    """Where the server may keep what it made of a prompt (see ``prompt_file``); None: nowhere."""
     spin: int | None = 1000
     """How long a thread spins before it sleeps at a barrier (GOMP_SPINCOUNT; None: OpenMP's own).
 
@@ -43,4 +45,6 @@ class LlamaOptions:
     def from_line(cls, line: str) -> LlamaOptions:
         """What ``to_line`` made."""
         values = json.loads(line)
-        return cls(**values | {"model": Path(values["model"])})
+        prompts = values["prompts"]
+        paths = {"model": Path(values["model"]), "prompts": Path(prompts) if prompts else None}
+        return cls(**values | paths)

@@ -39,6 +39,8 @@ def common_params(xllamacpp: Any, options: LlamaOptions) -> Any:
     params.n_ubatch = options.ubatch
     params.cache_prompt = True
     params.cache_ram_mib = options.cache_ram_mib
+    if options.prompts is not None:
+        params.slot_save_path = f"{options.prompts}{os.sep}"
     params.cpuparams.n_threads = options.threads
     params.cpuparams_batch.n_threads = options.threads
     # Weights are repacked for the processor while they load: mapped, both copies stay in memory.

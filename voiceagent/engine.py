@@ -13,6 +13,7 @@ from audio.transcribe import Recogniser
 from audio.vad import VadModel
 from routing.backend import Backend, BackendConfig
 from routing.embedded import EmbeddedServer
+from routing.prompt_file import read_ahead
 from voiceagent.conversation.rules import Script
 from voiceagent.field_service.role import load_role
 from voiceagent.parts import Parts
@@ -128,8 +129,11 @@ class Engine:
         settings = self._settings
         if settings.interactive_url is None:
             model = self._weights / "qwen2.5-coder-1.5b" / "model.gguf"
-            self._server = EmbeddedServer(model)
+            prompts = settings.home / "prompts"
+            prompts.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._server = EmbeddedServer(model, prompts=prompts)
             await self._server.start()
+            await read_ahead(self._server, [{"role": "system", "content": script.system}], prompts)
             config = self._server.backend_config()
         else:
             key = settings.interactive_api_key
@@ -141,7 +145,6 @@ class Engine:
             )
         self._backend = Backend(config)
         await self._backend.check()
-        await self._backend.prefill(({"role": "system", "content": script.system},))
 
     def _assemble(self, script: Script, vocabulary: str | None) -> Parts:
         if not (self._vad and self._recogniser and self._voice and self._backend):
