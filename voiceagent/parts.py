@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-from audio.speak import Spoken
 from numpy.typing import NDArray
-from routing.chunks import Chunk
-from routing.messages import ChatRequest
 
 from audio.ear import EarConfig
+from audio.speak import Spoken
 from audio.speakable import Token
 from audio.transcribe import Transcript
 from audio.vad import VadModel
+from routing.chunks import Chunk
+from routing.messages import ChatRequest
 from voiceagent.conversation.rules import Rules, Script
 
 

@@ -14,7 +14,6 @@ sound) is ``speaking.py``. Three rules hold throughout:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from voiceagent.conversation import actions as act
@@ -26,30 +25,7 @@ from voiceagent.conversation.interruption import is_backchannel
 from voiceagent.conversation.rules import Rules, Script
 from voiceagent.conversation.speaking import Speaking
 from voiceagent.conversation.states import Agent, User
-
-
-@dataclass(slots=True)
-class Turn:
-    """One utterance of the person, from its first voiced sample until it is committed."""
-
-    item: str
-    utterance: int
-    onset: int
-    heard_at: int
-    """When its audio was last known to be voiced."""
-    paused_at: int | None = None
-    last_voiced: int = 0
-    revision: int = 0
-    """Counts the likely ends; what belongs to an earlier one is late."""
-    text: str | None = None
-    text_at: int = 0
-    probability: float | None = None
-    hold_over: bool = False
-    partial: str = ""
-    partial_at: int = 0
-    guesses: int = 0
-    overlap: bool = False
-    """It began while the agent was speaking."""
+from voiceagent.conversation.utterance import Turn
 
 
 class Conversation:
