@@ -37,13 +37,18 @@ class Answering:
     def generate(self, action: act.Generate) -> None:
         """Stream an answer as events."""
         self.cancel(action.reply)
-        self._running[action.reply] = self._start(self._stream(action))
+        task = self._running[action.reply] = self._start(self._stream(action))
+        task.add_done_callback(lambda done: self._forget(action.reply, done))
 
     def cancel(self, reply: int) -> None:
         """Stop the stream; the backend closes its upstream connection."""
         task = self._running.pop(reply, None)
         if task:
             task.cancel()
+
+    def _forget(self, reply: int, done: asyncio.Task[None]) -> None:
+        if self._running.get(reply) is done:
+            del self._running[reply]
 
     def prefill(self, messages: tuple[dict[str, Any], ...]) -> None:
         """Let the backend read ahead; only the latest prefill counts."""
@@ -60,9 +65,10 @@ class Answering:
 
         Beside it the answer would be given another slot of the server, and read everything anew.
         """
-        if self._prefill and not self._prefill.done():
-            await asyncio.wait({self._prefill}, timeout=_PREFILL_WAIT_S)
-            self._prefill.cancel()
+        prefill = self._prefill
+        if prefill and not prefill.done():
+            await asyncio.wait({prefill}, timeout=_PREFILL_WAIT_S)
+            prefill.cancel()
 
     async def _stream(self, action: act.Generate) -> None:
         request = ChatRequest(messages=action.messages, max_tokens=action.max_tokens)

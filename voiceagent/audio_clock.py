@@ -10,18 +10,29 @@ from __future__ import annotations
 _STALL = 1_000_000
 """A frame later than this (microseconds) means that the client sent nothing for a while."""
 
+_WINDOW = 2_000_000
+"""How long (microseconds) the least delayed frame anchors the clock."""
+
 
 class AudioClock:
     """Maps microseconds of the session's clock to positions in the input audio and back."""
 
     def __init__(self) -> None:
         self._zero: int | None = None
+        self._recent: int | None = None
+        self._since = 0
 
     def arrived(self, now: int, position: int) -> None:
         """Audio up to ``position`` (microseconds of audio) is here at ``now``."""
         zero = now - position
         if self._zero is None or zero < self._zero or zero > self._zero + _STALL:
-            self._zero = zero
+            self._zero = self._recent = zero
+            self._since = now
+            return
+        self._recent = zero if self._recent is None else min(self._recent, zero)
+        if now - self._since >= _WINDOW:
+            # Only recent frames count: clocks drift, and a short gap in the audio shifts them.
+            self._zero, self._recent, self._since = self._recent, None, now
 
     def at(self, position: int) -> int | None:
         """The session time (microseconds) of a position in the audio; None before any audio."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
 from audio.resample import Resampler
 from voiceagent.settings import load_settings
@@ -60,10 +60,13 @@ def read_wav(path: Path) -> NDArray[np.int16]:
         raise CallError(f"{path} has {8 * width}-bit samples; save it as 16-bit PCM.")
     if not 8_000 <= rate <= 48_000:
         raise CallError(f"{path} has {rate} samples a second; 8000 to 48000 can be used.")
-    pcm = np.frombuffer(data, "<i2").reshape(-1, channels)
-    if not len(pcm):
+    frame = 2 * channels
+    pcm = np.frombuffer(data[: len(data) // frame * frame], "<i2").reshape(-1, channels)
+    mono = pcm.mean(axis=1).astype(np.int16) if len(pcm) else np.zeros(0, np.int16)
+    sound = Resampler(rate, HZ).push(mono, last=True)
+    if len(sound) < HZ // 100 or not sound.any():
         raise CallError(f"{path} holds no sound.")
-    return Resampler(rate, HZ).push(pcm.mean(axis=1).astype(np.int16), last=True)
+    return sound
 
 
 def last_voiced(pcm: NDArray[np.int16]) -> int:
@@ -254,6 +257,8 @@ async def call_with(
         ) as socket:
             caller = Caller(socket)
             return await caller.run(speech), caller
+    except InvalidURI:
+        raise CallError(f"{url} is no address; give one such as ws://127.0.0.1:8080.") from None
     except InvalidHandshake as error:
         raise CallError(f"The server at {url} refused the call ({error}).") from None
     except OSError as error:

@@ -6,6 +6,8 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import date
 
 from audio.endpoint import TurnModel, load_turn_model
 from audio.speak import Voice
@@ -40,6 +42,7 @@ class Engine:
         self._voice: Voice | None = None
         self._vad: VadModel | None = None
         self._parts: Parts | None = None
+        self._day = date.today()
 
     @property
     def ready(self) -> bool:
@@ -51,6 +54,11 @@ class Engine:
         """What sessions are made of. Raises RuntimeError before ``ready``."""
         if self._parts is None:
             raise RuntimeError("the models are still loading")
+        if date.today() != self._day:  # the prompt names the day
+            self._day = date.today()
+            role = load_role()
+            script = script_of(role, self._settings.greeting)
+            self._parts = replace(self._parts, script=script, vocabulary=role.vocabulary)
         return self._parts
 
     def status(self) -> dict[str, str]:
@@ -59,6 +67,7 @@ class Engine:
 
     async def start(self) -> None:
         """Load and warm everything; a part that fails is named in ``status`` and raised."""
+        self._day = date.today()
         role = load_role()
         script = script_of(role, self._settings.greeting)
         pool = ThreadPoolExecutor(2, thread_name_prefix="loading")

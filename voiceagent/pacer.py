@@ -71,7 +71,7 @@ class Pacer:
         while True:
             self._more.clear()
             now = self._now()
-            if self._pieces and self._ends_at - now < self._lead:
+            if self._pieces and self._ends_at - now <= self._lead - to_us(FRAME):
                 self._send_frame(now)
                 continue
             sounding = self._ends_at > now
@@ -88,7 +88,7 @@ class Pacer:
             return
         until = min(now + _REPORT_EVERY_US, self._ends_at)
         if self._pieces:
-            until = min(until, max(self._ends_at - self._lead, now) + 1_000)
+            until = min(until, max(self._ends_at - self._lead + to_us(FRAME), now) + 1_000)
             await asyncio.sleep((until - now) / 1e6)
             return
         try:

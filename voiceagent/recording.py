@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import wave
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
@@ -51,19 +52,26 @@ def plain(value: act.Action | ev.Event) -> dict[str, Any]:
     return json.loads(json.dumps(data, allow_nan=False))  # type: ignore[no-any-return]
 
 
+def _private(path: str, flags: int) -> int:
+    """What people said is for the operator's eyes only."""
+    return os.open(path, flags, 0o600)
+
+
 class Recorder:
     """Writes a session to ``DIR/<session>.jsonl``, and its input audio to ``.wav`` if asked."""
 
     def __init__(
         self, folder: Path, session: str, script: Script, rules: Rules, *, audio: bool = False
     ) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._file = (folder / f"{session}.jsonl").open("w", encoding="utf-8")
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = folder / f"{session}.jsonl"
+        self._file = open(path, "w", encoding="utf-8", opener=_private)  # noqa: SIM115
         words = {name: getattr(script, name) for name in _WORDS}
         self._line({"format": FORMAT, "script": words, "rules": asdict(rules)})
         self._wav: wave.Wave_write | None = None
         if audio:
-            self._wav = wave.open(str(folder / f"{session}.wav"), "wb")  # noqa: SIM115 - closed in close
+            self._sound = open(folder / f"{session}.wav", "wb", opener=_private)  # noqa: SIM115
+            self._wav = wave.open(self._sound)  # noqa: SIM115 - both are closed in close
             self._wav.setparams((1, 2, 24_000, 0, "NONE", ""))
 
     def write(self, event: ev.Event, actions: list[act.Action]) -> None:
@@ -85,6 +93,7 @@ class Recorder:
             self._file.close()
             if self._wav:
                 self._wav.close()
+                self._sound.close()
         except OSError as error:
             log.error("recording not complete: %s", error)
 
@@ -100,7 +109,9 @@ class Recorder:
 
 def read_recording(path: Path) -> tuple[Script, Rules, Iterator[Step]]:
     """The script, rules and steps of a recording; ``RecordingError`` says what is wrong with it."""
-    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+    text = path.read_text(encoding="utf-8", errors="replace")
+    whole = text.rpartition("\n")[0]  # a crash or a full disk may have cut the last line
+    lines = enumerate(whole.splitlines(), start=1)
     try:
         head = json.loads(next(lines)[1])
         if head.get("format") != FORMAT:

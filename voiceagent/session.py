@@ -167,6 +167,7 @@ class Session:
     def clear_input(self) -> None:
         """Forget what was heard and not committed."""
         self._ear.clear()
+        self.post(ev.InputCleared(self.now_us()))
 
     def playout_report(
         self, item: str, played_samples: int, input_ms: float | None, kind: str
@@ -196,7 +197,8 @@ class Session:
 
     async def run(self) -> None:
         """Converse until the session is closed; leaves no task behind."""
-        self._start(self._pacer.run())
+        pacing = self._start(self._pacer.run())
+        pacing.add_done_callback(self._silenced)
         self.post(ev.SessionOpened(self.now_us(), self._greet))
         try:
             while not self._over:
@@ -226,6 +228,12 @@ class Session:
         self._tasks.add(task)
         task.add_done_callback(self._ended)
         return task
+
+    def _silenced(self, pacing: asyncio.Task[None]) -> None:
+        """Without its pacer a session would go on in silence."""
+        if not pacing.cancelled() and not self._over:
+            self._client.close(1011, "the voice could not be sent")
+            self.close()
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)

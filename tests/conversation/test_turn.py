@@ -7,6 +7,7 @@ from itertools import pairwise
 from tests.kit.world import Answer, Speech, World
 from voiceagent.conversation import actions as act
 from voiceagent.conversation import events as ev
+from voiceagent.conversation.interruption import is_backchannel
 from voiceagent.conversation.rules import MS, SECOND, Rules, Script
 from voiceagent.conversation.states import Agent, User
 
@@ -325,3 +326,96 @@ def test_a28_fifty_interruptions_and_then_a_clean_turn() -> None:
     world = World(speech=speech, answers=lambda n: LONG).run(400 * SECOND)
     assert world.of(act.ReplyEnded)[-1].status == "completed"  # type: ignore[attr-defined]
     assert world.messages()[-1] == ("assistant", SENTENCES)
+
+
+def test_a_danger_told_in_two_turns_is_answered_by_the_rule() -> None:
+    texts = {1: "i think i smell", 2: "gas in my kitchen"}
+    script = Script(fixed_answer=lambda text: "Leave now." if "smell gas" in text else None)
+    world = World(
+        speech=[Speech(SECOND, SECOND), Speech(611 * MS, SECOND)],
+        texts=lambda utterance, revision: texts[utterance],
+        answers=lambda n: Answer([(900 * MS, "I cannot say.")]),
+        script=script,
+    ).run(20 * SECOND)
+    assert world.messages()[-1] == ("assistant", "Leave now.")
+
+
+def test_cleared_input_is_not_answered() -> None:
+    world = one_turn()
+    world.at(3 * SECOND + 120 * MS, ev.InputCleared(3 * SECOND + 120 * MS))
+    world.run(20 * SECOND)
+    assert not world.messages()
+    assert not world.of(act.ReplyStarted)
+
+
+def test_d05_switching_to_manual_ends_the_open_turn() -> None:
+    world = one_turn()
+    when = 2 * SECOND
+    world.at(when, ev.SessionConfigured(when, manual=True))
+    world.run(20 * SECOND)
+    assert not world.of(act.TurnCommitted)
+    assert not world.of(act.ReplyStarted)
+
+
+def manual(*events: ev.Event, **changes: object) -> World:
+    """Manual turns, with these events on the way."""
+    world = World(speech=[], **changes)  # type: ignore[arg-type]
+    world.at(0, ev.SessionConfigured(0, manual=True))
+    for event in events:
+        world.at(event.at, event)
+    return world.run(20 * SECOND)
+
+
+def test_the_instructions_of_a_reply_that_waits_are_kept_and_a_second_one_is_refused() -> None:
+    world = manual(
+        ev.InputCommitted(SECOND, 1),
+        ev.ReplyRequested(SECOND, "Answer in French."),
+        ev.ReplyRequested(SECOND + MS),
+    )
+    (asked,) = world.of(act.Generate)
+    assert asked.messages[0]["content"] == "Answer in French."  # type: ignore[attr-defined]
+    codes = [trouble.code for trouble in world.of(act.Trouble)]  # type: ignore[attr-defined]
+    assert codes == ["conversation_already_has_active_response"]
+
+
+def test_a_reply_that_waits_can_be_cancelled() -> None:
+    world = manual(
+        ev.InputCommitted(SECOND, 1), ev.ReplyRequested(SECOND), ev.ReplyCancelled(SECOND + MS)
+    )
+    assert not world.of(act.ReplyStarted)
+    assert not world.of(act.Trouble)
+
+
+def test_a_manual_turn_without_words_is_not_answered() -> None:
+    world = manual(ev.InputCommitted(SECOND, 1), ev.ReplyRequested(SECOND), texts=lambda u, r: "")
+    assert not world.of(act.Generate)
+
+
+def test_nothing_is_said_unasked_in_manual_turns() -> None:
+    assert not manual(rules=Rules(idle=SECOND)).of(act.ReplyStarted)
+
+
+def test_items_of_ours_never_take_the_name_of_a_clients_item() -> None:
+    world = one_turn()
+    world.at(0, ev.MessageAdded(0, "item_1", "user", "hello"))
+    world.run(20 * SECOND)
+    ids = [item.id for item in world.conversation.history.items]
+    assert len(ids) == len(set(ids)) == 3
+
+
+def test_the_history_given_to_the_model_is_bounded_in_size() -> None:
+    world = one_turn()
+    for n in range(20):
+        world.at(0, ev.MessageAdded(0, f"mine_{n}", "user", f"{n} " * 1_000))
+    world.run(20 * SECOND)
+    (asked, *_) = world.of(act.Generate)
+    size = sum(len(message["content"]) for message in asked.messages)  # type: ignore[attr-defined]
+    assert size < 10_000
+    assert asked.messages[-1]["content"].endswith("what is my balance")  # type: ignore[attr-defined]
+
+
+def test_numbers_are_no_backchannel() -> None:
+    for text in ("42.", "2015", "no", "$5", "ja", "Stop."):
+        assert not is_backchannel(text), text
+    for text in ("Mm-hmm.", "Yeah.", "I see", "Right, okay."):
+        assert is_backchannel(text), text

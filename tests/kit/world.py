@@ -132,7 +132,7 @@ class World:
         assert reachable(_ATOMIC_AGENT, before[1], agent), (before, agent)
         resting = user is User.QUIET and agent is Agent.IDLE and core.settling is None
         assert resting or core.timers.live, "a state that waits without a deadline"
-        if resting and core._prompts < core.rules.idle_prompts and not core._closed:
+        if resting and core.prompts_when_idle:
             assert core.timers.live, "silence without a deadline"
 
     # --- the caller ----------------------------------------------------------------------------

@@ -18,7 +18,7 @@ def a_wav(
 ) -> Path:
     with wave.open(str(path), "wb") as wav:
         wav.setparams((channels, width, rate, 0, "NONE", ""))
-        wav.writeframes(bytes(n * width * channels))
+        wav.writeframes(b"\x10" * (n * width * channels))
     return path
 
 

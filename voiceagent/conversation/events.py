@@ -83,6 +83,11 @@ class InputCommitted(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class InputCleared(Event):
+    """The client wants what was heard and not committed forgotten."""
+
+
+@dataclass(frozen=True, slots=True)
 class Transcribed(Event):
     """Recognised text of an utterance; empty when nothing was said or the text was rejected."""
 

@@ -27,8 +27,8 @@ class Item:
 class History:
     """The conversation's items in order."""
 
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
+    def __init__(self, limit: int, characters: int = 8_000) -> None:
+        self._limit, self._characters = limit, characters
         self.items: list[Item] = []
 
     def add(self, item: Item) -> None:
@@ -53,8 +53,7 @@ class History:
 
         Neighbours of one role are joined and empty ones left out: chat templates want turns.
         """
-        said = [("system", system), *((item.role, item.content()) for item in self.items)]
-        said.append(("user", draft))
+        said = [("system", system), *self._recent(), ("user", draft)]
         messages: list[dict[str, Any]] = []
         for role, text in said:
             if not text.strip():
@@ -64,3 +63,13 @@ class History:
             else:
                 messages.append({"role": role, "content": text})
         return tuple(messages)
+
+    def _recent(self) -> list[tuple[str, str]]:
+        """The newest items that fit into the bound, and of one too long its end."""
+        recent: list[tuple[str, str]] = []
+        left = self._characters
+        for item in reversed(self.items):
+            text = item.content()[-left:] if left else ""
+            left -= len(text)
+            recent.append((item.role, text))
+        return recent[::-1]

@@ -14,5 +14,5 @@ _LONGEST = 3
 
 def is_backchannel(text: str) -> bool:
     """True when ``text`` is nothing but listening noises ("mm-hm", "yeah right", "I see")."""
-    words = re.findall(r"[a-z]+", re.sub(r"['\-]", "", text.lower()))
-    return len(words) <= _LONGEST and all(word in _BACKCHANNELS for word in words)
+    words = re.findall(r"\w+", re.sub(r"['\-]", "", text.lower()))
+    return 0 < len(words) <= _LONGEST and all(word in _BACKCHANNELS for word in words)

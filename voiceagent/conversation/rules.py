@@ -67,6 +67,8 @@ class Rules:
     history: int = 24
     """Messages of the conversation given to the model; dropped eight at a time, so that the
     prompt's prefix stays the same for several turns and its cache holds."""
+    history_characters: int = 8_000
+    """No more than this of them, the newest: about 2,000 tokens beside a prompt of 600."""
 
 
 def _no_rule(_text: str) -> str | None:

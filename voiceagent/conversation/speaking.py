@@ -165,7 +165,9 @@ class Speaking:
         if not reply.text_done:
             self._out.append(act.CancelGeneration(reply.id))
         self._out.append(act.CancelSpeech(reply.id))
-        self._out.append(act.Trouble("voice_failed", "The voice failed; the answer is in text."))
+        self._out.append(
+            act.Trouble("voice_failed", "The voice failed, so the answer could not be spoken.")
+        )
         del reply.clauses[reply.voiced :]
         reply.text_done = reply.failed = True
         self._timers.disarm(CONTENT, CLAUSE, VOICE)
@@ -308,6 +310,7 @@ class Speaking:
             self._timers.disarm(PLAYOUT)
 
     def _sounded(self, reply: Reply, at: int, measured: bool) -> None:
+        at = max(at, reply.marks["released"])  # nothing sounds before it was handed over
         reply.mark("sounded", at)
         gap = None if reply.last_voiced is None else at - reply.last_voiced
         self._out.append(act.ReplySounded(reply.id, reply.item, gap, measured, reply.parts()))

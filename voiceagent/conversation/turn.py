@@ -33,7 +33,7 @@ class Conversation:
 
     def __init__(self, script: Script | None = None, rules: Rules | None = None) -> None:
         self.script, self.rules = script or Script(), rules or Rules()
-        self.history = History(self.rules.history)
+        self.history = History(self.rules.history, self.rules.history_characters)
         self._system = self.script.system
         self._out: list[act.Action] = []
         self.timers = t.Timers()
@@ -42,7 +42,8 @@ class Conversation:
         self.settling: Turn | None = None
         """A turn whose audio is complete and whose text is awaited (manual or longest turn)."""
         self._manual, self._create, self._interrupt = False, True, True
-        self._reply_wanted = False
+        self._wanted: ev.ReplyRequested | None = None
+        """A reply that waits: for the text of a manual turn, or for the voice to finish."""
         self._items = self._prompts = 0
         self._closed = False
         self._told = (User.QUIET, Agent.IDLE)
@@ -55,10 +56,11 @@ class Conversation:
             ev.SpeechPaused: self._speech_paused,
             ev.SpeechResumed: self._speech_resumed,
             ev.InputCommitted: self._input_committed,
+            ev.InputCleared: self._input_cleared,
             ev.Transcribed: self._transcribed,
             ev.TranscriptionFailed: self._transcription_failed,
             ev.TurnScored: self._turn_scored,
-            ev.MessageAdded: lambda e: self.history.add(Item(e.item, e.role, e.text)),
+            ev.MessageAdded: self._message_added,
             ev.ItemDeleted: self._item_deleted,
             ev.ItemTruncated: self._item_truncated,
             ev.ReplyRequested: self._reply_requested,
@@ -93,6 +95,11 @@ class Conversation:
         """Derived from the reply."""
         return self.speaking.state
 
+    @property
+    def prompts_when_idle(self) -> bool:
+        """Whether the agent may speak unasked: not to clients that decide about replies."""
+        return self._create and not self._manual and self._prompts < self.rules.idle_prompts
+
     # --- the session ---------------------------------------------------------------------------
 
     def _opened(self, event: ev.SessionOpened) -> None:
@@ -103,6 +110,8 @@ class Conversation:
 
     def _configured(self, event: ev.SessionConfigured) -> None:
         if event.manual is not None:
+            if event.manual and self.turn:
+                self._drop(self.turn, "empty")
             self._manual = event.manual
         if event.create_response is not None:
             self._create = event.create_response
@@ -207,13 +216,22 @@ class Conversation:
         self._out.append(act.TurnStarted(item, event.at))
         self._settle(turn, event.at)
 
+    def _input_cleared(self, _event: ev.InputCleared) -> None:
+        self._wanted = None
+        if self.settling:
+            self.timers.disarm(t.SETTLE)
+            self._out.append(act.TurnDropped(self.settling.item, "empty"))
+            self.settling = None
+        if self.turn:
+            self._drop(self.turn, "empty")
+
     # --- deciding ------------------------------------------------------------------------------
 
     def _transcribed(self, event: ev.Transcribed) -> None:
         settling = self.settling
         if settling and settling.utterance == event.utterance:
             if event.final and event.revision == settling.revision:
-                settling.text, settling.text_at = event.text.strip(), event.at
+                settling.text = event.text.strip()
                 self._settled(settling, event.at)
             return
         turn = self._open(event.utterance)
@@ -227,7 +245,7 @@ class Conversation:
             self._read_ahead(text)
         if not event.final or turn.paused_at is None:
             return
-        turn.text, turn.text_at = text, event.at
+        turn.text = text
         self.timers.disarm(t.TRANSCRIPT)
         self._decide(turn, event.at)
 
@@ -261,9 +279,10 @@ class Conversation:
                 self._arm_hold(turn, event.at)
 
     def _transcription_failed(self, event: ev.TranscriptionFailed) -> None:
-        turn = self.settling or self._open(event.utterance)
-        matches = turn and turn.utterance == event.utterance and turn.revision == event.revision
-        if turn and matches and event.final:
+        settling = self.settling
+        awaited = settling and settling.utterance == event.utterance
+        turn = settling if awaited else self._open(event.utterance)
+        if turn and turn.revision == event.revision and event.final:
             self._unrecognised(turn, event.at)
 
     def _guess(self, turn: Turn, now: int) -> None:
@@ -271,7 +290,8 @@ class Conversation:
         if self.agent is Agent.SPEAKING:
             return
         if self.speaking.reply:  # an unheard answer to what was said before: it is out of date
-            self._reply_wanted = self.speaking.reply.committed
+            if self.speaking.reply.committed:
+                self._wanted = ev.ReplyRequested(now)
             self.speaking.end("cancelled")
         turn.guesses += 1
         self._answer(turn, now, self._messages(draft=turn.text or ""))
@@ -282,7 +302,7 @@ class Conversation:
             self._drop(turn, "empty")
             return
         self._close(turn)
-        self._reply_wanted = False
+        self._wanted = None
         guess = self.speaking.reply
         self._tell_turn(turn)
         if guess and not guess.committed and guess.answers == turn.text:
@@ -294,6 +314,7 @@ class Conversation:
         self.settling = None
         self.timers.disarm(t.SETTLE)
         if not turn.text:
+            self._wanted = None
             self._out.append(act.TurnDropped(turn.item, "empty"))
             return
         self._tell_turn(turn)
@@ -304,7 +325,7 @@ class Conversation:
         if not self._create:
             return
         if self.agent is Agent.SPEAKING:  # not to be interrupted: answer when it has finished
-            self._reply_wanted = True
+            self._wanted = ev.ReplyRequested(now)
             return
         self.speaking.end("cancelled")  # unheard, so the new answer covers both questions
         self._answer(turn, now, self._messages())
@@ -313,7 +334,8 @@ class Conversation:
 
     def _answer(self, turn: Turn, now: int, messages: tuple[dict[str, Any], ...]) -> None:
         text = turn.text or ""
-        fixed = self.script.fixed_answer(text)
+        # A danger may be told in two turns that are answered as one: the rules see both.
+        fixed = self.script.fixed_answer(text) or self.script.fixed_answer(messages[-1]["content"])
         if fixed is not None:
             reply = self.speaking.recite(now, self._new_item(), fixed, answers=text)
         else:
@@ -336,7 +358,7 @@ class Conversation:
 
     def _unrecognised(self, turn: Turn, now: int) -> None:
         if turn is self.settling:
-            self.settling = None
+            self.settling = self._wanted = None
             self.timers.disarm(t.SETTLE)
             self._out.append(act.TurnDropped(turn.item, "unrecognised"))
         else:
@@ -359,12 +381,17 @@ class Conversation:
 
     # --- requests of the client ----------------------------------------------------------------
 
+    def _message_added(self, event: ev.MessageAdded) -> None:
+        self.history.add(Item(event.item, event.role, event.text))
+        self._prompts = 0
+        self.timers.disarm(t.IDLE)
+
     def _reply_requested(self, event: ev.ReplyRequested) -> None:
-        if self.agent is not Agent.IDLE:
+        if self.agent is not Agent.IDLE or self._wanted:
             code = "conversation_already_has_active_response"
             self._out.append(act.Trouble(code, "A response is already in progress."))
         elif self.settling:
-            self._reply_wanted = True
+            self._wanted = event
         else:
             self._drop_guess()
             self._request_reply(event.at, event.instructions)
@@ -380,11 +407,11 @@ class Conversation:
         self.speaking.commit(reply, now)
 
     def _reply_cancelled(self, _event: ev.ReplyCancelled) -> None:
-        if self.agent is Agent.IDLE:
+        wanted, self._wanted = self._wanted, None
+        if self.agent is Agent.IDLE and wanted is None:
             code = "response_cancel_not_active"
             self._out.append(act.Trouble(code, "There is no response to cancel."))
         else:
-            self._reply_wanted = False
             self.speaking.end("cancelled")
 
     def _item_deleted(self, event: ev.ItemDeleted) -> None:
@@ -439,9 +466,10 @@ class Conversation:
         if floor_free or self.agent is Agent.SPEAKING:
             self.speaking.release(now)
         self.speaking.finish(now)
-        if self._reply_wanted and floor_free and self.speaking.reply is None:
-            self._reply_wanted = False
-            self._request_reply(now)
+        wanted = self._wanted
+        if wanted and floor_free and self.speaking.reply is None:
+            self._wanted = None
+            self._request_reply(now, wanted.instructions)
         states = (self.user, self.agent)
         if states != self._told:
             if self.agent is Agent.IDLE and self._told[1] is not Agent.IDLE:
@@ -449,14 +477,15 @@ class Conversation:
                 self._out.append(act.Prefill(self._messages()))
             self._told = states
             self._out.append(act.StateChanged(*states))
-        if states != (User.QUIET, Agent.IDLE) or self.settling:
+        if states != (User.QUIET, Agent.IDLE) or self.settling or not self.prompts_when_idle:
             self.timers.disarm(t.IDLE)
-        elif not self.timers.armed(t.IDLE) and self._prompts < self.rules.idle_prompts:
+        elif not self.timers.armed(t.IDLE):
             self._arm(t.IDLE, now + self.rules.idle)
 
     # --- small things --------------------------------------------------------------------------
 
     def _recite(self, now: int, text: str) -> None:
+        self.speaking.end("cancelled")
         self.speaking.commit(self.speaking.recite(now, self._new_item(), text), now)
 
     def _messages(self, draft: str = "") -> tuple[dict[str, Any], ...]:
@@ -466,8 +495,11 @@ class Conversation:
         return self.turn if self.turn and self.turn.utterance == utterance else None
 
     def _new_item(self) -> str:
-        self._items += 1
-        return f"item_{self._items}"
+        while True:  # clients may name their items as we do
+            self._items += 1
+            item = f"item_{self._items}"
+            if self.history.find(item) is None:
+                return item
 
     def _arm(self, timer: str, when: int) -> None:
         self._out.append(self.timers.arm(timer, when))

@@ -19,7 +19,6 @@ class Turn:
     revision: int = 0
     """Counts the likely ends; what belongs to an earlier one is late."""
     text: str | None = None
-    text_at: int = 0
     probability: float | None = None
     hold_over: bool = False
     partial: str = ""
