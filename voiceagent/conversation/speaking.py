@@ -162,6 +162,10 @@ class Speaking:
         reply = self.reply
         if reply is None:
             return
+        self._timers.disarm(CONTENT, CLAUSE, VOICE)
+        if not reply.committed:  # a guess: it is a trouble only if the turn ends here
+            reply.broken = "voice_failed"
+            return
         if not reply.text_done:
             self._out.append(act.CancelGeneration(reply.id))
         self._out.append(act.CancelSpeech(reply.id))
@@ -170,7 +174,6 @@ class Speaking:
         )
         del reply.clauses[reply.voiced :]
         reply.text_done = reply.failed = True
-        self._timers.disarm(CONTENT, CLAUSE, VOICE)
 
     def release(self, now: int) -> None:
         """Hand every voiced clause to playout, in order."""
