@@ -87,6 +87,11 @@ class EmbeddedServer:
         return self._url
 
     @property
+    def slots(self) -> int:
+        """How many answers are computed side by side."""
+        return self._options.slots
+
+    @property
     def model(self) -> Path:
         """The GGUF file."""
         return self._options.model

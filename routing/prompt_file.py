@@ -53,11 +53,14 @@ async def read_ahead(
         await backend.aclose()
     if not known and await _slot(server, "save", path):
         _keep_only(path)
+    if path.exists():  # a second conversation at one time begins as well prepared
+        for slot in range(1, server.slots):
+            await _slot(server, "restore", path, slot)
 
 
-async def _slot(server: EmbeddedServer, action: str, path: Path) -> bool:
+async def _slot(server: EmbeddedServer, action: str, path: Path, slot: int = _SLOT) -> bool:
     """Write the slot's cache to the file or take it back; False when that did not work."""
-    url = f"{server.url.removesuffix('/v1')}/slots/{_SLOT}"
+    url = f"{server.url.removesuffix('/v1')}/slots/{slot}"
     headers = {"Authorization": f"Bearer {server.api_key}"}
     try:
         async with httpx.AsyncClient(timeout=_BOUND_S, trust_env=False) as client:

@@ -15,6 +15,7 @@ from audio.transcribe import Recogniser
 from audio.vad import VadModel
 from routing.backend import Backend, BackendConfig
 from routing.embedded import EmbeddedServer
+from routing.errors import BackendError
 from routing.prompt_file import read_ahead
 from voiceagent.conversation.rules import Script
 from voiceagent.field_service.role import load_role
@@ -43,6 +44,8 @@ class Engine:
         self._vad: VadModel | None = None
         self._parts: Parts | None = None
         self._day = date.today()
+        self._prepare: Callable[[], Awaitable[None]] | None = None
+        self._preparing: asyncio.Future[None] | None = None
 
     @property
     def ready(self) -> bool:
@@ -92,6 +95,8 @@ class Engine:
     async def stop(self) -> None:
         """Release the models and end the language model's process."""
         self._parts = None
+        if self._preparing:
+            self._preparing.cancel()
         if self._backend:
             await self._backend.aclose()
         if self._server:
@@ -140,9 +145,11 @@ class Engine:
             model = self._weights / "qwen2.5-coder-1.5b" / "model.gguf"
             prompts = settings.home / "prompts"
             prompts.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._server = EmbeddedServer(model, prompts=prompts)
-            await self._server.start()
-            await read_ahead(self._server, [{"role": "system", "content": script.system}], prompts)
+            system = [{"role": "system", "content": script.system}]
+            self._server = server = EmbeddedServer(model, prompts=prompts, on_change=self._changed)
+            self._prepare = lambda: read_ahead(server, system, prompts)
+            await server.start()
+            await self._prepare()
             config = self._server.backend_config()
         else:
             key = settings.interactive_api_key
@@ -154,6 +161,18 @@ class Engine:
             )
         self._backend = Backend(config)
         await self._backend.check()
+
+    def _changed(self, ready: bool) -> None:
+        """A language model that was started again knows nothing: prepare it as at the start."""
+        if ready and self._server and self._server.restarts and self._prepare:
+            self._preparing = asyncio.ensure_future(self._prepare_again(self._prepare))
+
+    @staticmethod
+    async def _prepare_again(prepare: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await prepare()
+        except BackendError as error:  # it only makes the next answer late
+            log.warning("the prompt could not be read ahead: %s", error)
 
     def _assemble(self, script: Script, vocabulary: str | None) -> Parts:
         if not (self._vad and self._recogniser and self._voice and self._backend):

@@ -472,8 +472,10 @@ class Conversation:
             self._request_reply(now, wanted.instructions)
         states = (self.user, self.agent)
         if states != self._told:
-            if self.agent is Agent.IDLE and self._told[1] is not Agent.IDLE:
+            ended = self.agent is Agent.IDLE and self._told[1] is not Agent.IDLE
+            if ended and self.turn is None:
                 # What was heard is known now: the next question begins where this reading ends.
+                # Not after an interruption: the server is still giving up the answer that was cut.
                 self._out.append(act.Prefill(self._messages()))
             self._told = states
             self._out.append(act.StateChanged(*states))
