@@ -99,7 +99,7 @@ install_failed() {
 # What is installed may still miss a library of the system: say which before the server does.
 check_native() {
     local said
-    said=$("$venv/bin/python" -c 'import soxr, onnxruntime, ctranslate2, xllamacpp' 2>&1) && return
+    said=$("$venv/bin/python" -c 'import onnxruntime, ctranslate2, xllamacpp' 2>&1) && return
     case $said in
     *libgomp*) fail "The system's libgomp is missing; run \`apt-get install libgomp1\` as root" \
         "(or sudo) and start again." ;;

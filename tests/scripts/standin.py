@@ -20,7 +20,7 @@ fails() { [ -z "$1" ] || { echo "$1" >&2; exit 1; }; }
 case "$*" in
 *version_info\ \<*) [ -z "${STANDIN_OLD:-}" ] || exit 1 ;;
 *"import ensurepip"*) fails "${STANDIN_NO_VENV:-}" ;;
-*"import soxr"*) fails "${STANDIN_NO_LIBRARY:-}" ;;
+*"import onnxruntime"*) fails "${STANDIN_NO_LIBRARY:-}" ;;
 *"print(\"python"*) echo python3.11 ;;
 --version) echo Python 3.11.2 ;;
 "-m venv"*)

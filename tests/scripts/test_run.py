@@ -160,7 +160,7 @@ def test_fast_suite_checks_and_tests_without_weights_or_browser(project: Project
         "-m ruff check .",
         "-m ruff format --check .",
         "-m mypy",
-        "-m pytest -m not models and not browser -x -k two words",
+        "-m pytest -m not models and not browser -n auto --dist worksteal -x -k two words",
     ]
     assert "fetch" not in ended.stdout
 
