@@ -28,7 +28,7 @@ _BOUND_S = 10.0
 _READING_S = 120.0
 
 
-async def read_ahead(
+async def prepare_prompt(
     server: EmbeddedServer, messages: Sequence[Mapping[str, Any]], folder: Path
 ) -> None:
     """Let the model know a prompt: from its file, else by reading it and writing the file.

@@ -16,7 +16,7 @@ from audio.vad import VadModel
 from routing.backend import Backend, BackendConfig
 from routing.embedded import EmbeddedServer
 from routing.errors import BackendError
-from routing.prompt_file import read_ahead
+from routing.prompt_file import prepare_prompt
 from voiceagent.conversation.rules import Script
 from voiceagent.field_service.role import load_role
 from voiceagent.parts import Parts
@@ -147,7 +147,7 @@ class Engine:
             prompts.mkdir(parents=True, exist_ok=True, mode=0o700)
             system = [{"role": "system", "content": script.system}]
             self._server = server = EmbeddedServer(model, prompts=prompts, on_change=self._changed)
-            self._prepare = lambda: read_ahead(server, system, prompts)
+            self._prepare = lambda: prepare_prompt(server, system, prompts)
             await server.start()
             await self._prepare()
             config = self._server.backend_config()

@@ -104,6 +104,8 @@ class Session:
         self._tasks: set[asyncio.Task[None]] = set()
         self._wakes: dict[str, asyncio.TimerHandle] = {}
         self._partial: asyncio.Task[None] | None = None
+        self._final: tuple[int, asyncio.Task[None]] | None = None
+        """The latest final recognition, and of which utterance it is."""
         self._answering = Answering(parts.backend, self.post, self.now_us, self._start)
         self._voicing = Voicing(parts.voice, parts.speed, self.post, self.now_us, self._start)
         self._pacer = Pacer(client.audio, self._estimated, self.now_us)
@@ -281,12 +283,17 @@ class Session:
         )
 
     def _transcribe(self, action: act.Transcribe) -> None:
+        """Recognise; what an earlier call would tell of the same utterance is given up."""
         if self._partial and not self._partial.done():
             if not action.final:
                 return
             self._partial.cancel()
+        if action.final and self._final and self._final[0] == action.utterance:
+            self._final[1].cancel()
         task = self._start(self._recognise(action, self._ear.audio(action.utterance)))
-        if not action.final:
+        if action.final:
+            self._final = action.utterance, task
+        else:
             self._partial = task
 
     async def _recognise(self, action: act.Transcribe, pcm: NDArray[np.float32]) -> None:

@@ -419,3 +419,49 @@ def test_numbers_are_no_backchannel() -> None:
         assert not is_backchannel(text), text
     for text in ("Mm-hmm.", "Yeah.", "I see", "Right, okay."):
         assert is_backchannel(text), text
+
+
+def committed(world: World) -> list[str]:
+    return [turn.text for turn in world.of(act.TurnCommitted)]  # type: ignore[attr-defined]
+
+
+def test_manual_turns_committed_within_one_recognition_time_are_all_kept_in_order() -> None:
+    texts = {1: "first part", 2: "second part", 3: "third part"}
+    world = manual(
+        *(ev.InputCommitted(SECOND + n * MS, n) for n in texts),
+        ev.ReplyRequested(SECOND + 5 * MS),
+        texts=lambda utterance, revision: texts[utterance],
+    )
+    assert committed(world) == list(texts.values())
+    (asked,) = world.of(act.Generate)
+    said = [m["content"] for m in asked.messages if m["role"] == "user"]  # type: ignore[attr-defined]
+    assert said == ["first part second part third part"]
+
+
+def test_a_manual_turn_that_is_not_recognised_holds_up_no_other() -> None:
+    world = World(speech=[], stt_delay=60 * SECOND)
+    world.at(0, ev.SessionConfigured(0, manual=True))
+    for when, utterance in ((1, 1), (2, 2)):
+        world.at(when * SECOND, ev.InputCommitted(when * SECOND, utterance))
+    world.at(3 * SECOND, ev.Transcribed(3 * SECOND, 2, 1, "second part", True))
+    bound = SECOND + Rules().transcript_bound
+    world.run(30 * SECOND)
+    (dropped,) = [when for when, told in world.told if isinstance(told, act.TurnDropped)]
+    (kept,) = [when for when, told in world.told if isinstance(told, act.TurnCommitted)]
+    assert dropped == kept == bound
+    assert committed(world) == ["second part"]
+
+
+def test_the_text_goes_on_when_the_voice_fails() -> None:
+    world = World(
+        speech=[], voice_delay=60 * SECOND, rules=Rules(idle_prompts=0, voice_bound=SECOND)
+    )
+    world.at(0, ev.MessageAdded(0, "typed", "user", "hi"))
+    world.at(1, ev.ReplyRequested(1))
+    late = Answer([(100 * MS, "Forty nine dollars. "), (3 * SECOND, "They are due on Friday.")])
+    world.answers = lambda n: late
+    world.run(30 * SECOND)
+    (ended,) = world.of(act.ReplyEnded)
+    assert (ended.status, ended.heard) == ("failed", "")  # type: ignore[attr-defined]
+    assert ended.text == "Forty nine dollars. They are due on Friday."  # type: ignore[attr-defined]
+    assert [t.code for t in world.of(act.Trouble)] == ["voice_failed"]  # type: ignore[attr-defined]

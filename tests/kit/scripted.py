@@ -65,6 +65,8 @@ class ScriptedRecogniser:
         self.texts, self.delay = list(texts), delay
         self.calls: list[tuple[bool, int]] = []
         self.audio: list[NDArray[np.float32]] = []
+        self.running = 0
+        """Recognitions that somebody still waits for."""
         self._heads: list[bytes] = []
 
     async def transcribe(
@@ -75,7 +77,11 @@ class ScriptedRecogniser:
             self._heads.append(head)
         self.calls.append((final, len(pcm)))
         self.audio.append(pcm)
-        await asyncio.sleep(self.delay)
+        self.running += 1
+        try:
+            await asyncio.sleep(self.delay)
+        finally:
+            self.running -= 1
         text = self.texts[min(self._heads.index(head), len(self.texts) - 1)]
         return Transcript(text, 0.0, 0.0, None, len(pcm) // 16, int(self.delay * 1e6))
 

@@ -130,7 +130,7 @@ class World:
         user, agent = core.user, core.agent
         assert reachable(_ATOMIC_USER, before[0], user), (before, user)
         assert reachable(_ATOMIC_AGENT, before[1], agent), (before, agent)
-        resting = user is User.QUIET and agent is Agent.IDLE and core.settling is None
+        resting = user is User.QUIET and agent is Agent.IDLE and not core.listening.settling
         assert resting or core.timers.live, "a state that waits without a deadline"
         if resting and core.prompts_when_idle:
             assert core.timers.live, "silence without a deadline"
@@ -239,7 +239,7 @@ class World:
         player = self.player
         assert reply not in player.flushed, "sound of a reply that was flushed"
         if reply not in player.total:
-            assert self.conversation.turn is None, "a voice began over the user"
+            assert self.conversation.listening.turn is None, "a voice began over the user"
         _, samples, _ = self._clauses[reply, clause]
         self.spoken.setdefault(reply, []).append(clause)
         begin = max(self.now, player.free_at)

@@ -12,7 +12,7 @@ from routing.backend import Backend
 from routing.chunks import UsageReported
 from routing.embedded import EmbeddedServer
 from routing.messages import ChatRequest
-from routing.prompt_file import read_ahead
+from routing.prompt_file import prepare_prompt
 
 pytestmark = pytest.mark.models
 
@@ -31,7 +31,7 @@ async def tokens_read(folder: Path, messages: list[dict[str, Any]]) -> int:
     server = EmbeddedServer(model, context=1024, prompts=folder)
     await server.start()
     try:
-        await read_ahead(server, messages, folder)
+        await prepare_prompt(server, messages, folder)
         backend = Backend(server.backend_config(first_content_s=60.0))
         question = (*messages, {"role": "user", "content": "What is it?"})
         async with backend.stream(ChatRequest(question, max_tokens=2)) as chunks:

@@ -221,3 +221,14 @@ async def test_silence_and_zeros_start_nothing() -> None:
         await call.hear((np.random.default_rng(1).normal(0, 20, 24_000 * 3)).astype(np.int16))
         assert not call.recogniser.calls
         assert not call.model.requests
+
+
+@virtual
+async def test_a_final_recognition_that_is_out_of_date_is_given_up() -> None:
+    async with a_call() as call:
+        call.recogniser.delay = 9.0
+        for _ in range(2):
+            await call.say("goforward.wav")
+            await call.quiet(0.3)
+        assert sum(final for final, _ in call.recogniser.calls) == 2
+        assert call.recogniser.running == 1

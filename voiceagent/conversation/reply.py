@@ -36,6 +36,8 @@ class Reply:
     text_at: int = 0
     text_done: bool = False
     failed: bool = False
+    voiceless: bool = False
+    """The voice has failed: the rest is told as text only."""
     broken: str | None = None
     """Why a reply that was started on a guess failed before it was committed."""
     splitter: PhraseSplitter = field(default_factory=PhraseSplitter)

@@ -158,22 +158,20 @@ class Speaking:
         self._arm_clause(reply, event.at)
 
     def voice_failed(self, now: int) -> None:
-        """The voice gave nothing: what is voiced is played, and the rest is given up."""
+        """The voice gave nothing: what is voiced is played, and the rest is told as text only."""
         reply = self.reply
         if reply is None:
             return
-        self._timers.disarm(CONTENT, CLAUSE, VOICE)
+        self._timers.disarm(CLAUSE, VOICE)
         if not reply.committed:  # a guess: it is a trouble only if the turn ends here
             reply.broken = "voice_failed"
             return
-        if not reply.text_done:
-            self._out.append(act.CancelGeneration(reply.id))
         self._out.append(act.CancelSpeech(reply.id))
         self._out.append(
             act.Trouble("voice_failed", "The voice failed, so the answer could not be spoken.")
         )
         del reply.clauses[reply.voiced :]
-        reply.text_done = reply.failed = True
+        reply.voiceless = reply.failed = True
 
     def release(self, now: int) -> None:
         """Hand every voiced clause to playout, in order."""
@@ -288,6 +286,8 @@ class Speaking:
         self._out.append(act.Trouble(kind, words))
 
     def _speak(self, reply: Reply, now: int, clause: str) -> None:
+        if reply.voiceless:
+            return
         reply.mark("first_clause", now)
         self._out.append(act.Speak(reply.id, len(reply.clauses), clause))
         reply.clauses.append(clause)

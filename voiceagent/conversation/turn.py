@@ -1,8 +1,8 @@
 """A whole turn, from the person's first sound to the last heard word of the answer.
 
 ``Conversation.handle(event)`` returns the actions to carry out, in order. There is no clock in
-here: time is what the events say. The person's half is below; the agent's half (text, clauses,
-sound) is ``speaking.py``. Three rules hold throughout:
+here: time is what the events say. The person's half (utterances, likely ends) is ``listening.py``,
+the agent's half (text, clauses, sound) ``speaking.py``; this file decides. Three rules hold:
 
 - an utterance is open (being spoken), paused (a likely end) or closed; a transcript counts only
   for the revision of the audio that it was made from;
@@ -14,14 +14,14 @@ sound) is ``speaking.py``. Three rules hold throughout:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 from voiceagent.conversation import actions as act
 from voiceagent.conversation import events as ev
 from voiceagent.conversation import timers as t
-from voiceagent.conversation.endpointing import hold
 from voiceagent.conversation.history import History, Item
 from voiceagent.conversation.interruption import is_backchannel
+from voiceagent.conversation.listening import DropReason, Listening
 from voiceagent.conversation.rules import Rules, Script
 from voiceagent.conversation.speaking import Speaking
 from voiceagent.conversation.states import Agent, User
@@ -38,9 +38,7 @@ class Conversation:
         self._out: list[act.Action] = []
         self.timers = t.Timers()
         self.speaking = Speaking(self.rules, self.script, self.history, self.timers, self._out)
-        self.turn: Turn | None = None
-        self.settling: Turn | None = None
-        """A turn whose audio is complete and whose text is awaited (manual or longest turn)."""
+        self.listening = Listening(self.rules, self.timers, self._out)
         self._manual, self._create, self._interrupt = False, True, True
         self._wanted: ev.ReplyRequested | None = None
         """A reply that waits: for the text of a manual turn, or for the voice to finish."""
@@ -86,9 +84,7 @@ class Conversation:
     @property
     def user(self) -> User:
         """Derived from the open turn."""
-        if self.turn is None:
-            return User.QUIET
-        return User.SPEAKING if self.turn.paused_at is None else User.PAUSED
+        return self.listening.state
 
     @property
     def agent(self) -> Agent:
@@ -110,8 +106,8 @@ class Conversation:
 
     def _configured(self, event: ev.SessionConfigured) -> None:
         if event.manual is not None:
-            if event.manual and self.turn:
-                self._drop(self.turn, "empty")
+            if event.manual and self.listening.turn:
+                self._drop(self.listening.turn, "empty")
             self._manual = event.manual
         if event.create_response is not None:
             self._create = event.create_response
@@ -127,127 +123,81 @@ class Conversation:
     def _session_closed(self, _event: ev.SessionClosed) -> None:
         self.speaking.end("cancelled")
         self.timers.disarm(*(wake.timer for wake in self.timers.live))
-        self.turn = self.settling = None
+        self.listening.turn = None
+        self.listening.settling.clear()
         self._closed = True
 
     # --- hearing -------------------------------------------------------------------------------
 
     def _speech_started(self, event: ev.SpeechStarted) -> None:
-        if self._manual or (self.turn and self.turn.utterance == event.utterance):
+        if self._manual or self.listening.open(event.utterance):
             return
-        if self.turn:
-            self._drop(self.turn, "unrecognised")
+        if self.listening.turn:
+            self._drop(self.listening.turn, "unrecognised")
         turn = Turn(self._new_item(), event.utterance, event.onset, event.at)
-        self.turn = turn
-        self._out.append(act.TurnStarted(turn.item, event.onset))
-        self._arm(t.SPEECH, event.at + self.rules.lost_audio)
+        self.listening.begin(turn, event.at)
         if self.agent is Agent.SPEAKING and self._interrupt:
             turn.overlap = True
             self.speaking.duck(True)
             self._arm(t.BARGE_IN, event.at + self.rules.barge_in)
 
     def _speech_continued(self, event: ev.SpeechContinued) -> None:
-        turn = self._open(event.utterance)
+        turn = self.listening.open(event.utterance)
         if turn is None:
             return
         if turn.paused_at is not None:
             self._resume(turn, event.at)
-        turn.heard_at = event.at
-        self._arm(t.SPEECH, event.at + self.rules.lost_audio)
         if event.at - turn.onset >= self.rules.longest_turn:
-            self._force_end(turn, event.at)
-        elif (
-            event.at - turn.onset >= self.rules.first_partial
-            and event.at - turn.partial_at >= self.rules.partial_every
-        ):
-            turn.partial_at = event.at
-            self._out.append(act.Transcribe(turn.utterance, turn.revision, final=False))
+            self.listening.force_end(turn, event.at)
+        else:
+            self.listening.go_on(turn, event.at)
 
     def _speech_paused(self, event: ev.SpeechPaused) -> None:
-        turn = self._open(event.utterance)
+        turn = self.listening.open(event.utterance)
         if turn and turn.paused_at is None:
-            self._pause(turn, event.at, event.last_voiced)
+            self.listening.pause(turn, event.at, event.last_voiced)
 
     def _speech_resumed(self, event: ev.SpeechResumed) -> None:
-        turn = self._open(event.utterance)
+        turn = self.listening.open(event.utterance)
         if turn and turn.paused_at is not None:
             self._resume(turn, event.at)
 
-    def _pause(self, turn: Turn, now: int, last_voiced: int) -> None:
-        """A likely end: recognise what there is, ask the turn model, and wait out the hold."""
-        turn.paused_at, turn.last_voiced = now, last_voiced
-        turn.revision += 1
-        turn.text = turn.probability = None
-        turn.hold_over = False
-        self._out.append(act.Transcribe(turn.utterance, turn.revision, final=True))
-        self._out.append(act.ScoreTurn(turn.utterance, turn.revision))
-        self.timers.disarm(t.SPEECH)
-        self._arm(t.TRANSCRIPT, now + self.rules.transcript_bound)
-        self._arm_hold(turn, now)
-
     def _resume(self, turn: Turn, now: int) -> None:
-        turn.paused_at = None
-        turn.revision += 1
-        turn.heard_at = now
         self._drop_guess()
-        self.timers.disarm(t.HOLD, t.TRANSCRIPT)
-        self._arm(t.SPEECH, now + self.rules.lost_audio)
+        self.listening.resume(turn, now)
         if self.agent is Agent.SPEAKING and turn.overlap and not self.timers.armed(t.BARGE_IN):
             self._arm(t.BARGE_IN, now + self.rules.barge_in)
 
-    def _force_end(self, turn: Turn, now: int) -> None:
-        """The longest turn is reached: what was said counts, and what follows is a new turn."""
-        turn.paused_at, turn.last_voiced = now, now
-        turn.revision += 1
-        self.timers.disarm(t.SPEECH, t.BARGE_IN)
-        self._settle(turn, now)
-
-    def _settle(self, turn: Turn, now: int) -> None:
-        if self.settling:
-            self._out.append(act.TurnDropped(self.settling.item, "unrecognised"))
-        self._out.append(act.Transcribe(turn.utterance, turn.revision, final=True))
-        self._out.append(act.CloseUtterance(turn.utterance))
-        self._arm(t.SETTLE, now + self.rules.transcript_bound)
-        self.turn, self.settling = None, turn
-
     def _input_committed(self, event: ev.InputCommitted) -> None:
-        item = self._new_item()
-        turn = Turn(item, event.utterance, event.at, event.at, event.at, event.at, revision=1)
-        self._out.append(act.TurnStarted(item, event.at))
-        self._settle(turn, event.at)
+        self.listening.commit_input(self._new_item(), event.utterance, event.at)
 
     def _input_cleared(self, _event: ev.InputCleared) -> None:
         self._wanted = None
-        if self.settling:
-            self.timers.disarm(t.SETTLE)
-            self._out.append(act.TurnDropped(self.settling.item, "empty"))
-            self.settling = None
-        if self.turn:
-            self._drop(self.turn, "empty")
+        self.listening.clear()
+        if self.listening.turn:
+            self._drop(self.listening.turn, "empty")
 
     # --- deciding ------------------------------------------------------------------------------
 
     def _transcribed(self, event: ev.Transcribed) -> None:
-        settling = self.settling
-        if settling and settling.utterance == event.utterance:
-            if event.final and event.revision == settling.revision:
-                settling.text = event.text.strip()
-                self._settled(settling, event.at)
+        text = event.text.strip()
+        awaited = self.listening.awaited(event.utterance, event.revision)
+        if awaited and event.final:
+            awaited.text = text
+            self._settled(event.at)
             return
-        turn = self._open(event.utterance)
+        turn = self.listening.open(event.utterance)
         if turn is None or (event.final and event.revision != turn.revision):
             return
-        text = event.text.strip()
         if text and text != turn.partial:
             turn.partial = text
             self._out.append(act.PartialHeard(turn.item, text))
         if not event.final:
             self._read_ahead(text)
-        if not event.final or turn.paused_at is None:
-            return
-        turn.text = text
-        self.timers.disarm(t.TRANSCRIPT)
-        self._decide(turn, event.at)
+        elif turn.paused_at is not None:
+            turn.text = text
+            self.timers.disarm(t.TRANSCRIPT)
+            self._decide(turn, event.at)
 
     def _read_ahead(self, partial: str) -> None:
         """Let the model read what is certain of the question while it is still being asked."""
@@ -262,26 +212,26 @@ class Conversation:
             if not text or is_backchannel(text):
                 self._drop(turn, "backchannel" if text else "empty")
                 return
-            self._interrupt_reply()
+            self.timers.disarm(t.BARGE_IN)
+            self.speaking.end("interrupted")
         if turn.hold_over:
             self._commit(turn, now)
             return
-        self._arm_hold(turn, now)
+        self.listening.wait_out(turn, now)
         likely = turn.probability is None or turn.probability >= self.rules.complete_above
         if text and likely and self._create and turn.guesses < self.rules.speculations:
             self._guess(turn, now)
 
     def _turn_scored(self, event: ev.TurnScored) -> None:
-        turn = self._open(event.utterance)
+        turn = self.listening.open(event.utterance)
         if turn and turn.revision == event.revision and turn.paused_at is not None:
             turn.probability = event.probability
             if not turn.hold_over:
-                self._arm_hold(turn, event.at)
+                self.listening.wait_out(turn, event.at)
 
     def _transcription_failed(self, event: ev.TranscriptionFailed) -> None:
-        settling = self.settling
-        awaited = settling and settling.utterance == event.utterance
-        turn = settling if awaited else self._open(event.utterance)
+        awaited = self.listening.awaited(event.utterance, event.revision)
+        turn = awaited or self.listening.open(event.utterance)
         if turn and turn.revision == event.revision and event.final:
             self._unrecognised(turn, event.at)
 
@@ -301,7 +251,7 @@ class Conversation:
         if not turn.text:
             self._drop(turn, "empty")
             return
-        self._close(turn)
+        self.listening.close(turn)
         self._wanted = None
         guess = self.speaking.reply
         self._tell_turn(turn)
@@ -310,16 +260,16 @@ class Conversation:
             return
         self._reply_to(turn, now)
 
-    def _settled(self, turn: Turn, now: int) -> None:
-        self.settling = None
-        self.timers.disarm(t.SETTLE)
-        if not turn.text:
-            self._wanted = None
-            self._out.append(act.TurnDropped(turn.item, "empty"))
-            return
-        self._tell_turn(turn)
-        if not self._manual:
-            self._reply_to(turn, now)
+    def _settled(self, now: int) -> None:
+        """Turns that ended by order or by length, and have their text."""
+        while turn := self.listening.settled():
+            if turn.text:
+                self._tell_turn(turn)
+                if not self._manual:
+                    self._reply_to(turn, now)
+            else:
+                self._wanted = None
+                self._out.append(act.TurnDropped(turn.item, "empty"))
 
     def _reply_to(self, turn: Turn, now: int) -> None:
         if not self._create:
@@ -349,31 +299,22 @@ class Conversation:
         self._prompts = 0
         self._out.append(act.TurnCommitted(turn.item, text, turn.last_voiced, spoken=True))
 
-    def _drop(self, turn: Turn, reason: Literal["empty", "backchannel", "unrecognised"]) -> None:
+    def _drop(self, turn: Turn, reason: DropReason) -> None:
         """Nothing came of it: an answer that waits is spoken, a voice that was lowered returns."""
-        self._close(turn)
+        self.listening.close(turn)
         self._drop_guess()
         self._out.append(act.TurnDropped(turn.item, reason))
         self.speaking.duck(False)
 
     def _unrecognised(self, turn: Turn, now: int) -> None:
-        if turn is self.settling:
-            self.settling = self._wanted = None
-            self.timers.disarm(t.SETTLE)
-            self._out.append(act.TurnDropped(turn.item, "unrecognised"))
-        else:
+        if turn is self.listening.turn:
             self._drop(turn, "unrecognised")
+        else:
+            self._wanted = None
+            self.listening.give_up(turn, "unrecognised")
+            self._settled(now)  # those after it may have waited for it only
         if self.agent is Agent.IDLE and self._create and not self._manual:
             self._recite(now, self.script.not_understood)
-
-    def _close(self, turn: Turn) -> None:
-        self.turn = None
-        self.timers.disarm(t.SPEECH, t.HOLD, t.TRANSCRIPT, t.BARGE_IN)
-        self._out.append(act.CloseUtterance(turn.utterance))
-
-    def _interrupt_reply(self) -> None:
-        self.timers.disarm(t.BARGE_IN)
-        self.speaking.end("interrupted")
 
     def _drop_guess(self) -> None:
         if self.speaking.reply and not self.speaking.reply.committed:
@@ -390,7 +331,7 @@ class Conversation:
         if self.agent is not Agent.IDLE or self._wanted:
             code = "conversation_already_has_active_response"
             self._out.append(act.Trouble(code, "A response is already in progress."))
-        elif self.settling:
+        elif self.listening.settling:
             self._wanted = event
         else:
             self._drop_guess()
@@ -430,18 +371,18 @@ class Conversation:
             self._passed(event.timer, event.at)
 
     def _passed(self, timer: str, now: int) -> None:
-        turn = self.turn
+        turn = self.listening.turn
         match timer:
             case t.SPEECH if turn:
-                self._pause(turn, now, turn.heard_at)
+                self.listening.pause(turn, now, turn.heard_at)
             case t.HOLD if turn:
                 turn.hold_over = True
                 if turn.text is not None:
                     self._commit(turn, now)
             case t.TRANSCRIPT if turn:
                 self._unrecognised(turn, now)
-            case t.SETTLE if self.settling:
-                self._unrecognised(self.settling, now)
+            case t.SETTLE if self.listening.settling:
+                self._unrecognised(self.listening.settling[0], now)
             case t.BARGE_IN if turn and turn.paused_at is None and self.agent is Agent.SPEAKING:
                 self.speaking.end("interrupted")
             case t.CONTENT:
@@ -462,7 +403,7 @@ class Conversation:
 
     def _follow_up(self, now: int) -> None:
         """What follows from the state as it is now, whatever the event was."""
-        floor_free = self.turn is None and self.settling is None
+        floor_free = self.listening.floor_free
         if floor_free or self.agent is Agent.SPEAKING:
             self.speaking.release(now)
         self.speaking.finish(now)
@@ -473,13 +414,13 @@ class Conversation:
         states = (self.user, self.agent)
         if states != self._told:
             ended = self.agent is Agent.IDLE and self._told[1] is not Agent.IDLE
-            if ended and self.turn is None:
+            if ended and self.listening.turn is None:
                 # What was heard is known now: the next question begins where this reading ends.
                 # Not after an interruption: the server is still giving up the answer that was cut.
                 self._out.append(act.Prefill(self._messages()))
             self._told = states
             self._out.append(act.StateChanged(*states))
-        if states != (User.QUIET, Agent.IDLE) or self.settling or not self.prompts_when_idle:
+        if states != (User.QUIET, Agent.IDLE) or not floor_free or not self.prompts_when_idle:
             self.timers.disarm(t.IDLE)
         elif not self.timers.armed(t.IDLE):
             self._arm(t.IDLE, now + self.rules.idle)
@@ -493,9 +434,6 @@ class Conversation:
     def _messages(self, draft: str = "") -> tuple[dict[str, Any], ...]:
         return self.history.messages(self._system, draft)
 
-    def _open(self, utterance: int) -> Turn | None:
-        return self.turn if self.turn and self.turn.utterance == utterance else None
-
     def _new_item(self) -> str:
         while True:  # clients may name their items as we do
             self._items += 1
@@ -505,7 +443,3 @@ class Conversation:
 
     def _arm(self, timer: str, when: int) -> None:
         self._out.append(self.timers.arm(timer, when))
-
-    def _arm_hold(self, turn: Turn, now: int) -> None:
-        due = turn.last_voiced + hold(turn.probability, turn.text, self.rules)
-        self._arm(t.HOLD, max(due, now))

@@ -26,3 +26,10 @@ class Turn:
     guesses: int = 0
     overlap: bool = False
     """It began while the agent was speaking."""
+    settle_by: int = 0
+    """When the text of a turn whose audio is complete is given up."""
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What a transcript of it must carry."""
+        return self.utterance, self.revision
