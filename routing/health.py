@@ -1,0 +1,88 @@
+"""What is known of one backend from its own recent answers. Pure: no clock."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from itertools import pairwise
+
+from routing.breaker import SECOND, Breaker
+
+_KEPT = 64
+_OLD = 15 * 60 * SECOND
+"""What a backend did longer ago than this says little about it now."""
+_ASSUMED = 2
+"""The assumption weighs as much as so many answers, so that one lucky answer does not decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How one answer came: microseconds from the request."""
+
+    at: int
+    first_speakable: int
+    starved: int
+    """How long its listener would have waited for more, all pauses together."""
+    longest_gap: int
+
+
+class Health:
+    """Recent answers of a backend. Cancelled and failed ones leave no pace."""
+
+    def __init__(self, assumed_first: int) -> None:
+        """``assumed_first``: microseconds to the first speakable text until it is measured."""
+        self._assumed = assumed_first
+        self._paces: deque[Pace] = deque(maxlen=_KEPT)
+        self.breaker = Breaker()
+        self.answers = 0
+        self.failures = 0
+
+    def answered(self, pace: Pace) -> None:
+        """An answer came to its end."""
+        self.answers += 1
+        self._paces.append(pace)
+
+    def recent(self, now: int) -> list[Pace]:
+        """The answers that still say something."""
+        return [pace for pace in self._paces if now - pace.at < _OLD]
+
+    def first_speakable(self, now: int, percent: float) -> int:
+        """A percentile of the time to the first speakable text."""
+        return percentile(self._firsts(now), percent)
+
+    def dead_air(self, now: int, budget: int) -> float:
+        """Predicted microseconds of dead air in an answer: late beginnings and starved pauses.
+
+        The mean of what lies beyond the budget is the probability of being late times by how much.
+        """
+        firsts = self._firsts(now)
+        late = sum(max(0, first - budget) for first in firsts) / len(firsts)
+        paces = self.recent(now)
+        starved = sum(pace.starved for pace in paces) / (len(paces) + _ASSUMED)
+        return late + starved
+
+    def usual_gap(self, now: int) -> int:
+        """The longest pause between two pieces in a usual answer; 0 when nothing is known."""
+        gaps = sorted(pace.longest_gap for pace in self.recent(now))
+        return gaps[len(gaps) // 2] if gaps else 0
+
+    def measured(self, now: int) -> int:
+        """How many recent answers there are."""
+        return len(self.recent(now))
+
+    def _firsts(self, now: int) -> list[int]:
+        return [self._assumed] * _ASSUMED + [pace.first_speakable for pace in self.recent(now)]
+
+
+def percentile(values: list[int], percent: float) -> int:
+    """By linear interpolation, as numpy's default."""
+    ordered = sorted(values)
+    place = (len(ordered) - 1) * percent / 100
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return round(ordered[low] + (ordered[high] - ordered[low]) * (place - low))
+
+
+def longest_gap(times: list[int]) -> int:
+    """The longest time between two neighbours; 0 for fewer than two."""
+    return max((after - before for before, after in pairwise(times)), default=0)
