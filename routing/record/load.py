@@ -21,6 +21,8 @@ DEFAULT_RECORD = "field_service_voice_assistant.json"
 MAX_BYTES = 64 * 1024
 """A larger file is not read."""
 
+HALF_A_CHARACTER = "half a character (a lone surrogate)"
+
 _JSON_TYPES = {
     "string_type": "must be text",
     "int_type": "must be a whole number",
@@ -41,7 +43,7 @@ _SIZES = {
     "string_too_short": "is blank",
     "string_too_long": "is longer than {max_length} characters",
     "too_long": "has more than {max_length} entries",
-    "string_unicode": "holds half a character (a lone surrogate)",
+    "string_unicode": f"holds {HALF_A_CHARACTER}",
 }
 
 
@@ -83,6 +85,8 @@ def read_json(text: str, name: str) -> object:
     def unique(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for key, value in pairs:
+            if not key.isascii() and any("\ud800" <= char <= "\udfff" for char in key):
+                raise RecordError(f"{name}: {shown(key)} is a name with {HALF_A_CHARACTER}")
             if key in found:
                 raise RecordError(f"{name}: {shown(key)} stands there twice")
             found[key] = value

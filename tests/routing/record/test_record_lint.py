@@ -6,8 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from routing.record import BackendFacts, Finding, check
+from routing.record import BackendFacts, Finding, check, explain
 from tests.routing.record.records import CEREBRAS, GPU, GROQ, LOCAL, backend, measured, record
 
 ALL = (GROQ, CEREBRAS, GPU, LOCAL)
@@ -211,3 +213,62 @@ def test_a_slow_target_contradicts_low_latency_inference() -> None:
 def test_training_and_edge_are_served_elsewhere_or_not_at_all() -> None:
     lanes = {"edge": {}, "training": {"external": True}}
     assert found({"lanes": lanes}, *ALL) == [("note", "lane_not_served", "lanes.edge")]
+
+
+AMOUNTS = st.none() | st.integers(1, 10**6)
+WORKLOADS = st.fixed_dictionaries(
+    {},
+    optional={
+        **{name: st.integers(1, 10**6) for name in (*COSTS, "concurrent_users", "calls_per_day")},
+        "latency_target_ms": st.integers(1, 6000),
+        "uptime_requirement_percent": st.floats(0.1, 100),
+        "model_size_billion_parameters": st.floats(0.1, 1000),
+        "cost_ceiling_usd_per_call": st.floats(0, 10),
+        "cost_ceiling_usd_per_day": st.floats(0, 1000),
+    },
+)
+BACKENDS = st.lists(
+    st.builds(
+        backend,
+        st.sampled_from("abcd"),
+        st.sampled_from(["low_latency", "gpu", "local"]),
+        host=st.sampled_from("xy"),
+        can_prioritise=st.booleans(),
+        unusable=st.sampled_from([None, None, "KEY is not set"]),
+        usd_per_million_input=st.none() | st.floats(0, 100),
+        usd_per_million_output=st.none() | st.floats(0, 100),
+        context_tokens=AMOUNTS,
+        concurrent_turns=AMOUNTS,
+        measured=st.none()
+        | st.builds(measured, st.just(200), st.floats(200, 900), AMOUNTS.map(lambda n: n or 1)),
+    ),
+    max_size=5,
+    unique_by=lambda item: item.name,
+)
+LANES = st.dictionaries(
+    st.sampled_from(["interactive", "analysis", "batch", "long_context", "edge"]),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "backends": st.lists(st.sampled_from("abcde"), unique=True),
+            "priority": st.integers(0, 100),
+        },
+    ),
+)
+
+
+@given(WORKLOADS, LANES, BACKENDS)
+def test_whatever_there_is_errors_come_first_and_unserved_lanes_are_among_them(
+    workload: dict[str, Any], lanes: dict[str, Any], backends: list[BackendFacts]
+) -> None:
+    given_record = record(workload=workload, lanes=lanes)
+    findings = check(given_record, backends)
+    orders = [finding.order for finding in findings]
+    assert orders == sorted(orders)
+    assert all(finding.message.isprintable() for finding in findings)
+    plan = given_record.plan(backends)
+    live_unserved = plan.of("interactive").first is None
+    fields = ("architecture_decision", "lanes.interactive.backends")
+    told = [f.field for f in findings if f.code == "lane_without_backend" and f.field in fields]
+    assert bool(told) == live_unserved
+    assert [kind.kind for kind in explain(given_record, backends)[:4]] == list(plan.kinds)

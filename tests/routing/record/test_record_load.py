@@ -81,6 +81,26 @@ BROKEN: list[tuple[bytes, str]] = [
     (with_field(main_risk=" "), "main_risk is blank"),
     (with_field(main_risk="\x1b[2J"), "main_risk holds line ends or control characters"),
     (with_field(main_risk="\ud800"), "main_risk holds half a character (a lone surrogate)"),
+    (
+        b'{"\\ud800": 1}',
+        '"?" is a name with half a character (a lone surrogate)',
+    ),
+    (
+        with_field(architecture_decision="\ud800"),
+        "architecture_decision holds half a character (a lone surrogate)",
+    ),
+    (
+        with_field(workload={"latency_target_ms": 10**30}),
+        "workload.latency_target_ms must be at most 600000, not 1000000000000000000000000000000",
+    ),
+    (
+        with_field(workload={"cost_ceiling_usd_per_day": 10**400}),
+        "workload.cost_ceiling_usd_per_day must be a number, not 1" + 78 * "0" + "…",
+    ),
+    (
+        with_field(workload={"latency_target_ms": 10**4200}),
+        "workload.latency_target_ms must be at most 600000, not 1" + 78 * "0" + "…",
+    ),
     (with_field(main_risk="x" * 501), "main_risk is longer than 500 characters"),
     (
         with_field(architecture_decison="x"),
@@ -185,7 +205,7 @@ SCALARS = st.one_of(
     st.booleans(),
     st.integers(),
     st.floats(),
-    st.text(max_size=20),
+    st.text(st.characters(), max_size=20),
     st.sampled_from(
         [*SIX.values(), "interactive", "groq", "route live calls to local; batch to GPU"]
     ),
@@ -203,7 +223,7 @@ NAMES = st.sampled_from(
         "concurrent_users",
         "notes",
     ]
-) | st.text(max_size=8)
+) | st.text(st.characters(), max_size=8)
 VALUES = st.recursive(
     SCALARS,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=6),
