@@ -8,16 +8,19 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from routing.chunks import TextDelta
+from routing.answer import Interrupted, RoutedAnswer
+from routing.chunks import TextDelta, UsageReported
 from routing.errors import BackendError
 from routing.messages import ChatRequest
+from routing.router import Router
 from voiceagent.conversation import actions as act
 from voiceagent.conversation import events as ev
-from voiceagent.parts import Answers
 
 log = logging.getLogger(__name__)
 
 _PREFILL_WAIT_S = 0.3
+_TOLD = ("backend", "badge", "reason", "first_content_ms", "hedged", "failed_over", "handed_over")
+"""What clients are told of a routing decision."""
 
 
 class Answering:
@@ -25,13 +28,17 @@ class Answering:
 
     def __init__(
         self,
-        backend: Answers,
+        router: Router,
+        call: str,
         post: Callable[[ev.Event], None],
         now: Callable[[], int],
         start: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]],
     ) -> None:
-        self._backend, self._post, self._now, self._start = backend, post, now, start
+        """``call`` names the session whose budget the answers count against."""
+        self._router, self._call = router, call
+        self._post, self._now, self._start = post, now, start
         self._running: dict[int, asyncio.Task[None]] = {}
+        self._answers: dict[int, RoutedAnswer] = {}
         self._prefill: asyncio.Task[None] | None = None
 
     def generate(self, action: act.Generate) -> None:
@@ -46,6 +53,16 @@ class Answering:
         if task:
             task.cancel()
 
+    def go_on(self, action: act.ContinueFrom) -> None:
+        """Another backend goes on from what the voice was given."""
+        if answer := self._answers.get(action.reply):
+            answer.resume(action.said)
+
+    def speech_until(self, action: act.SpeechUntil) -> None:
+        """The router weighs a stall against the speech that is left."""
+        if answer := self._answers.get(action.reply):
+            answer.speech_until(action.when)
+
     def _forget(self, reply: int, done: asyncio.Task[None]) -> None:
         if self._running.get(reply) is done:
             del self._running[reply]
@@ -58,7 +75,7 @@ class Answering:
 
     async def _read_ahead(self, messages: tuple[dict[str, Any], ...]) -> None:
         with contextlib.suppress(BackendError):  # only a hint; the reply will tell of the trouble
-            await self._backend.prefill(messages)
+            await self._router.prefill(messages)
 
     async def _prefilled(self) -> None:
         """Let a prefill end that is nearly through: this answer begins where it stops.
@@ -74,17 +91,34 @@ class Answering:
         request = ChatRequest(messages=action.messages, max_tokens=action.max_tokens)
         await self._prefilled()
         try:
-            async with self._backend.stream(request) as chunks:
-                async for chunk in chunks:
-                    if isinstance(chunk, TextDelta):
-                        self._post(ev.TextArrived(self._now(), action.reply, chunk.text))
+            async with self._router.answer(request, call=self._call) as answer:
+                self._answers[action.reply] = answer
+                usage = await self._pass_on(action.reply, answer)
         except BackendError as error:
             log.warning("reply failed: %s (%s)", error.kind, error)
             failed = ev.TextFailed(self._now(), action.reply, error.kind, error.retryable)
             self._post(failed)
-            return
         except Exception:
             log.exception("reply failed")
             self._post(ev.TextFailed(self._now(), action.reply, "internal", retryable=False))
-            return
-        self._post(ev.TextFinished(self._now(), action.reply))
+        else:
+            self._post(ev.TextFinished(self._now(), action.reply, usage))
+        finally:
+            self._answers.pop(action.reply, None)
+
+    async def _pass_on(self, reply: int, answer: RoutedAnswer) -> tuple[int, int, int] | None:
+        """Post what comes as events; returns the tokens used, if somebody counted."""
+        usage, badge = None, ""
+        async for chunk in answer:
+            match chunk:
+                case TextDelta(text=text):
+                    self._post(ev.TextArrived(self._now(), reply, text))
+                case Interrupted():
+                    self._post(ev.TextInterrupted(self._now(), reply))
+                case UsageReported():
+                    usage = chunk.prompt_tokens, chunk.cached_tokens or 0, chunk.completion_tokens
+            if isinstance(chunk, TextDelta) and badge != (badge := answer.decision.badge()):
+                told = answer.decision.to_dict()
+                route = {name: told[name] for name in _TOLD}
+                self._post(ev.TextRouted(self._now(), reply, route))
+        return usage

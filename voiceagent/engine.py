@@ -14,9 +14,11 @@ from audio.speak import Voice
 from audio.transcribe import Recogniser
 from audio.vad import VadModel
 from routing.backend import Backend, BackendConfig
+from routing.candidate import Candidate
 from routing.embedded import EmbeddedServer
 from routing.errors import BackendError
 from routing.prompt_file import prepare_prompt
+from routing.router import Router
 from voiceagent.conversation.rules import Script
 from voiceagent.field_service.role import load_role
 from voiceagent.parts import Parts
@@ -181,7 +183,7 @@ class Engine:
             vad=self._vad,
             recogniser=self._recogniser,
             voice=self._voice,
-            backend=self._backend,
+            router=Router("interactive", [Candidate(self._backend.config.name, self._backend)]),
             turn_model=self._turn_model,
             script=script,
             vocabulary=vocabulary,

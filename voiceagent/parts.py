@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +14,7 @@ from audio.speak import Spoken
 from audio.speakable import Token
 from audio.transcribe import Transcript
 from audio.vad import VadModel
-from routing.chunks import Chunk
-from routing.messages import ChatRequest
+from routing.router import Router
 from voiceagent.conversation.rules import Rules, Script
 
 
@@ -42,14 +40,6 @@ class Speaks(Protocol):
     ) -> Spoken: ...
 
 
-class Answers(Protocol):
-    """A language model; see ``routing.backend.Backend``."""
-
-    def stream(self, request: ChatRequest) -> AbstractAsyncContextManager[AsyncIterator[Chunk]]: ...
-
-    async def prefill(self, messages: Sequence[dict[str, Any]]) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Parts:
     """The parts that sessions share. Nothing in here belongs to one person."""
@@ -57,7 +47,8 @@ class Parts:
     vad: VadModel
     recogniser: Recognises
     voice: Speaks
-    backend: Answers
+    router: Router
+    """Of the interactive lane."""
     turn_model: ScoresTurns | None = None
     script: Script = field(default_factory=Script)
     rules: Rules = field(default_factory=Rules)

@@ -42,6 +42,7 @@ _TELL = (
     act.ReplyText,
     act.ReplyAudioDone,
     act.ReplySounded,
+    act.RouteTold,
     act.ReplyEnded,
     act.HeardChanged,
     act.Trouble,
@@ -106,7 +107,7 @@ class Session:
         self._partial: asyncio.Task[None] | None = None
         self._final: tuple[int, asyncio.Task[None]] | None = None
         """The latest final recognition, and of which utterance it is."""
-        self._answering = Answering(parts.backend, self.post, self.now_us, self._start)
+        self._answering = Answering(parts.router, self.id, self.post, self.now_us, self._start)
         self._voicing = Voicing(parts.voice, parts.speed, self.post, self.now_us, self._start)
         self._pacer = Pacer(client.audio, self._estimated, self.now_us)
         self._items: dict[int, str] = {}
@@ -259,6 +260,10 @@ class Session:
                 self._answering.prefill(action.messages)
             case act.Generate():
                 self._answering.generate(action)
+            case act.ContinueFrom():
+                self._answering.go_on(action)
+            case act.SpeechUntil():
+                self._answering.speech_until(action)
             case act.CancelGeneration():
                 self._answering.cancel(action.reply)
             case act.Speak():

@@ -24,7 +24,13 @@ from numpy.typing import NDArray
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from tests.kit.scripted import ScriptedModel, ScriptedRecogniser, ScriptedVoice, speech_detector
+from tests.kit.scripted import (
+    ScriptedModel,
+    ScriptedRecogniser,
+    ScriptedVoice,
+    routed,
+    speech_detector,
+)
 from voiceagent.conversation.rules import Rules, Script
 from voiceagent.parts import Parts
 from voiceagent.server import Server, create_app, listen, server_config
@@ -181,7 +187,7 @@ async def live_server(
         "vad": speech_detector(),
         "recogniser": recogniser,
         "voice": ScriptedVoice(),
-        "backend": model,
+        "router": routed(model),
         "script": script or Script(),
         "rules": rules or Rules(idle_prompts=0),
         **(parts or {}),

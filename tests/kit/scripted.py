@@ -18,6 +18,7 @@ import wave
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,11 @@ from audio.speak import Spoken, Word
 from audio.speakable import Token
 from audio.transcribe import Transcript
 from audio.vad import VadModel
+from routing.candidate import Candidate
 from routing.chunks import Chunk, Finished, TextDelta
 from routing.errors import BackendError
 from routing.messages import ChatRequest
+from routing.router import Router
 from voiceagent.conversation import actions as act
 from voiceagent.conversation import events as ev
 from voiceagent.conversation.rules import Rules, Script
@@ -121,6 +124,12 @@ class ScriptedModel:
 
     async def prefill(self, messages: Sequence[dict[str, Any]]) -> None:
         self.prefills += 1
+
+
+def routed(*models: ScriptedModel) -> Router:
+    """The models behind a real router, asked in this order: "model 1", "model 2", ..."""
+    names = (f"model {number}" for number in count(1))
+    return Router("interactive", [Candidate(*pair) for pair in zip(names, models, strict=False)])
 
 
 @dataclass
@@ -252,7 +261,7 @@ async def a_call(
 ) -> AsyncIterator[Call]:
     """A session with scripted parts, running until the block ends."""
     recogniser, model, voice = ScriptedRecogniser(texts), ScriptedModel(answers), ScriptedVoice()
-    parts = Parts(speech_detector(), recogniser, voice, model, script=script or Script())
+    parts = Parts(speech_detector(), recogniser, voice, routed(model), script=script or Script())
     parts = replace(parts, rules=rules or Rules(idle_prompts=0))
     listener = Listener(reports_playout=reports_playout)
     session = Session(parts, listener, greet=greet, recorder=recorder)

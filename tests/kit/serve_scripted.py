@@ -8,7 +8,13 @@ from __future__ import annotations
 import sys
 
 from tests.kit.live_server import ScriptedEngine
-from tests.kit.scripted import ScriptedModel, ScriptedRecogniser, ScriptedVoice, speech_detector
+from tests.kit.scripted import (
+    ScriptedModel,
+    ScriptedRecogniser,
+    ScriptedVoice,
+    routed,
+    speech_detector,
+)
 from voiceagent.parts import Parts
 from voiceagent.server import serve
 from voiceagent.settings import load_settings
@@ -17,7 +23,7 @@ from voiceagent.settings import load_settings
 def scripted_engine() -> ScriptedEngine:
     """An engine that answers at length."""
     model = ScriptedModel([[(0.02, "An answer that goes on and on. " * 20), (60.0, "More.")]])
-    parts = Parts(speech_detector(), ScriptedRecogniser(["hello"]), ScriptedVoice(), model)
+    parts = Parts(speech_detector(), ScriptedRecogniser(["hello"]), ScriptedVoice(), routed(model))
     return ScriptedEngine(parts)
 
 

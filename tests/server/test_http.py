@@ -10,7 +10,13 @@ import httpx
 import pytest
 
 from tests.kit.live_server import ScriptedEngine
-from tests.kit.scripted import ScriptedModel, ScriptedRecogniser, ScriptedVoice, speech_detector
+from tests.kit.scripted import (
+    ScriptedModel,
+    ScriptedRecogniser,
+    ScriptedVoice,
+    routed,
+    speech_detector,
+)
 from voiceagent.parts import Parts
 from voiceagent.server import create_app
 from voiceagent.settings import Settings
@@ -18,7 +24,7 @@ from voiceagent.settings import Settings
 
 def engine(**fields: Any) -> ScriptedEngine:
     parts = Parts(
-        speech_detector(), ScriptedRecogniser(["x"]), ScriptedVoice(), ScriptedModel([[]])
+        speech_detector(), ScriptedRecogniser(["x"]), ScriptedVoice(), routed(ScriptedModel([[]]))
     )
     return ScriptedEngine(parts, **fields)
 

@@ -13,7 +13,13 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from tests.kit.live_server import ScriptedEngine, live_server
-from tests.kit.scripted import ScriptedModel, ScriptedRecogniser, ScriptedVoice, speech_detector
+from tests.kit.scripted import (
+    ScriptedModel,
+    ScriptedRecogniser,
+    ScriptedVoice,
+    routed,
+    speech_detector,
+)
 from tests.kit.virtual_time import virtual
 from voiceagent.parts import Parts
 from voiceagent.server import create_app
@@ -27,7 +33,10 @@ class MovingEngine(ScriptedEngine):
         self, *, warm_after: float = 0.0, error: str = "", stop_after: float = 0.0
     ) -> None:
         parts = Parts(
-            speech_detector(), ScriptedRecogniser(["x"]), ScriptedVoice(), ScriptedModel([[]])
+            speech_detector(),
+            ScriptedRecogniser(["x"]),
+            ScriptedVoice(),
+            routed(ScriptedModel([[]])),
         )
         super().__init__(parts, ready=False)
         self.warm_after, self.error, self.stop_after = warm_after, error, stop_after

@@ -67,6 +67,22 @@ class Generate(Action):
 
 
 @dataclass(frozen=True, slots=True)
+class ContinueFrom(Action):
+    """Another backend goes on with the answer, of which ``said`` was given to the voice."""
+
+    reply: int
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechUntil(Action):
+    """All that was given to the voice so far will have been heard at ``when``, as far as known."""
+
+    reply: int
+    when: int
+
+
+@dataclass(frozen=True, slots=True)
 class CancelGeneration(Action):
     reply: int
 
@@ -189,6 +205,15 @@ class ReplySounded(Action):
 
 
 @dataclass(frozen=True, slots=True)
+class RouteTold(Action):
+    """Who answers this reply; again when that changes."""
+
+    reply: int
+    item: str
+    route: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyEnded(Action):
     """The reply is over; ``heard`` is what the listener heard of ``text``, as far as known."""
 
@@ -197,6 +222,8 @@ class ReplyEnded(Action):
     status: ReplyStatus
     text: str
     heard: str
+    usage: tuple[int, int, int] | None = None
+    """Tokens of the prompt, of it cached, of the answer; None where nobody counted."""
 
 
 @dataclass(frozen=True, slots=True)

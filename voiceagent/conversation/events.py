@@ -7,7 +7,7 @@ utterance, revision or reply that is no longer current is late, and changes noth
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +158,26 @@ class TextArrived(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class TextFinished(Event):
+class TextInterrupted(Event):
+    """The answer broke off or stalled, and another backend can go on with it."""
+
     reply: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextRouted(Event):
+    """Who answers, and how that came about; ``route`` is told to clients as it stands."""
+
+    reply: int
+    route: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TextFinished(Event):
+    """The answer is complete. ``usage``: tokens of the prompt, of it cached, of the answer."""
+
+    reply: int
+    usage: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

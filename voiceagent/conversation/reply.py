@@ -40,6 +40,8 @@ class Reply:
     """The voice has failed: the rest is told as text only."""
     broken: str | None = None
     """Why a reply that was started on a guess failed before it was committed."""
+    usage: tuple[int, int, int] | None = None
+    route: dict[str, object] | None = None
     splitter: PhraseSplitter = field(default_factory=PhraseSplitter)
     ledger: PlayoutLedger = field(default_factory=PlayoutLedger)
     clauses: list[str] = field(default_factory=list)

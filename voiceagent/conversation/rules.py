@@ -41,7 +41,8 @@ class Rules:
     """Speech over the agent's voice that lasts this long past its detection is an interruption."""
 
     # Language. First content and between chunks are separate bounds.
-    first_content: int = 8 * SECOND
+    first_content: int = 9 * SECOND
+    """Beyond the router's own bounds, which give up earlier and know why."""
     between_chunks: int = 4 * SECOND
     attempts: int = 2
     speculations: int = 2
@@ -52,6 +53,8 @@ class Rules:
     first_clause: int = 120 * MS
     first_clause_words: int = 3
     later_clause_words: int = 3
+    characters_per_second: float = 15.0
+    """Of speech, to estimate how long text that has no sound yet will last."""
     reserve: int = 700 * MS
     """Speech left when an unfinished later clause is spoken as it stands."""
     stalled_text: int = 600 * MS

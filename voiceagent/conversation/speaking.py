@@ -9,7 +9,7 @@ from voiceagent.conversation import actions as act
 from voiceagent.conversation import events as ev
 from voiceagent.conversation.history import History, Item
 from voiceagent.conversation.reply import Reply
-from voiceagent.conversation.rules import MS, Rules, Script, to_us
+from voiceagent.conversation.rules import MS, SECOND, Rules, Script, to_us
 from voiceagent.conversation.states import Agent
 from voiceagent.conversation.timers import CLAUSE, CONTENT, PLAYOUT, VOICE, Timers
 from voiceagent.playout import Piece
@@ -63,6 +63,8 @@ class Speaking:
         self._out.append(act.ReplyStarted(reply.id, reply.item))
         if reply.text:
             self._out.append(act.ReplyText(reply.id, reply.item, reply.text))
+        if reply.route:
+            self._out.append(act.RouteTold(reply.id, reply.item, reply.route))
         if reply.broken:
             self._apologize(reply, now, reply.broken)
 
@@ -84,7 +86,8 @@ class Speaking:
         if len(self._ended) > _REMEMBERED:
             self._ended.popitem(last=False)
         heard = reply.ledger.heard_text()
-        self._out.append(act.ReplyEnded(reply.id, reply.item, status, reply.text, heard))
+        ended = act.ReplyEnded(reply.id, reply.item, status, reply.text, heard, reply.usage)
+        self._out.append(ended)
 
     # --- text ----------------------------------------------------------------------------------
 
@@ -100,10 +103,31 @@ class Speaking:
         reply = self._current(event.reply)
         if reply is None or reply.text_done or reply.broken:
             return
+        reply.usage = event.usage
         if reply.text.strip():
             self._finish_text(reply, event.at)
         else:
             self.text_failed(ev.TextFailed(event.at, event.reply, "empty", retryable=True))
+
+    def text_interrupted(self, event: ev.TextInterrupted) -> None:
+        """Somebody else can go on: what the voice was given stands, the rest is asked anew."""
+        reply = self._current(event.reply)
+        if reply is None or reply.text_done or reply.broken:
+            return
+        said = "".join(reply.clauses)
+        reply.text, reply.splitter = said, PhraseSplitter()
+        self._timers.disarm(CLAUSE)
+        self._timers_arm(CONTENT, event.at + self.rules.first_content)
+        self._out.append(act.ContinueFrom(reply.id, said))
+
+    def routed(self, event: ev.TextRouted) -> None:
+        """Who answers; told once the reply is the answer."""
+        reply = self._current(event.reply) or self._ended.get(event.reply)
+        if reply is None:
+            return
+        reply.route = event.route
+        if reply.committed:
+            self._out.append(act.RouteTold(reply.id, reply.item, event.route))
 
     def text_failed(self, event: ev.TextFailed) -> None:
         """Ask once more if nothing was said yet; else say that something went wrong."""
@@ -183,6 +207,7 @@ class Speaking:
             self._out.append(act.Play(reply.id, reply.released))
             reply.released += 1
             self._arm_playout(reply, now)
+            self._tell_speech(reply, now)
         if reply.text_done and reply.all_voiced and not reply.audio_done:
             reply.audio_done = True
             self._out.append(act.ReplyAudioDone(reply.id, reply.item, reply.text))
@@ -291,8 +316,18 @@ class Speaking:
         reply.mark("first_clause", now)
         self._out.append(act.Speak(reply.id, len(reply.clauses), clause))
         reply.clauses.append(clause)
+        self._tell_speech(reply, now)
         if not self._timers.armed(VOICE):
             self._timers_arm(VOICE, now + self.rules.voice_bound)
+
+    def _tell_speech(self, reply: Reply, now: int) -> None:
+        """The router weighs a stalled stream against the speech that is left."""
+        if reply.text_done:
+            return
+        silent = sum(map(len, reply.clauses[reply.voiced :]))
+        estimate = round(silent / self.rules.characters_per_second * SECOND)
+        until = now + to_us(reply.ledger.remaining) + estimate
+        self._out.append(act.SpeechUntil(reply.id, until))
 
     def _arm_clause(self, reply: Reply, now: int) -> None:
         """When the text now pending must be spoken, finished or not."""

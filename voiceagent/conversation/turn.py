@@ -64,6 +64,8 @@ class Conversation:
             ev.ReplyRequested: self._reply_requested,
             ev.ReplyCancelled: self._reply_cancelled,
             ev.TextArrived: self.speaking.text_arrived,
+            ev.TextInterrupted: self.speaking.text_interrupted,
+            ev.TextRouted: self.speaking.routed,
             ev.TextFinished: self.speaking.text_finished,
             ev.TextFailed: self.speaking.text_failed,
             ev.ClauseVoiced: self.speaking.clause_voiced,

@@ -63,6 +63,7 @@ class Encoder:
             act.ReplyText: self._reply_text,
             act.ReplyAudioDone: self._reply_audio_done,
             act.ReplySounded: self._reply_sounded,
+            act.RouteTold: self._route,
             act.ReplyEnded: self._reply_ended,
             act.HeardChanged: self._heard_changed,
             act.Trouble: self._trouble,
@@ -212,6 +213,10 @@ class Encoder:
             parts=parts,
         )
         return [event]
+
+    def _route(self, action: act.RouteTold, _now: int) -> list[ServerEvent]:
+        response_id = f"resp_{action.reply}"
+        return [out.ours("route", response_id=response_id, item_id=action.item, **action.route)]
 
     def _heard_changed(self, action: act.HeardChanged, _now: int) -> list[ServerEvent]:
         events = []

@@ -100,6 +100,23 @@ class Response:
             return {"type": status, "error": error}
         return None
 
+    def _usage(self) -> dict[str, Any] | None:
+        """The tokens of the language model, where somebody counted: a guess would look like it."""
+        if self.ended is None or self.ended.usage is None:
+            return None
+        prompt, cached, answer = self.ended.usage
+        return {
+            "total_tokens": prompt + answer,
+            "input_tokens": prompt,
+            "output_tokens": answer,
+            "input_token_details": {
+                "text_tokens": prompt,
+                "audio_tokens": 0,
+                "cached_tokens": cached,
+            },
+            "output_token_details": {"text_tokens": answer, "audio_tokens": 0},
+        }
+
     def _object(
         self, status: str, details: dict[str, Any] | None, output: list[dict[str, Any]]
     ) -> dict[str, Any]:
@@ -114,7 +131,6 @@ class Response:
             "output_modalities": ["audio"],
             "max_output_tokens": self.config.max_output_tokens,
             "audio": {"output": {"format": voice["format"], "voice": voice["voice"]}},
-            # Not every backend counts its tokens, and a guess would look like a count.
-            "usage": None,
+            "usage": self._usage(),
             "metadata": self.metadata,
         }
