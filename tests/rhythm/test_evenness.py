@@ -143,7 +143,9 @@ def test_a_stall_never_raises_fluidity(
 def test_what_has_no_fluidity_is_unknown() -> None:
     assert fluidity([5, -1]) == Unknown(NEGATIVE)
     assert isinstance(fluidity([]), Unknown)
-    assert isinstance(fluidity([1], Deadlines(300_000, 0)), Unknown)
+    for deadlines in (Deadlines(300_000, 0), Deadlines(0, 50_000)):
+        assert isinstance(fluidity([1], deadlines), Unknown)
+    assert fluidity([1, 1], Deadlines(1, 1)) == 1
     assert isinstance(stream_fluidity(GAPS, None), Unknown)
 
 
@@ -200,3 +202,23 @@ def everything(stream: Stream) -> tuple[object, ...]:
         stall_ratio(found),
         stream_fluidity(found, stream.written_us, SPEECH),
     )
+
+
+def test_chunks_that_come_at_once_have_gaps_and_a_pace_of_nothing() -> None:
+    burst = counted([5, 5])
+    assert (chunk_gap_ms(burst).n, chunk_gap_ms(burst).max) == (1, 0)
+    assert tpot_ms(burst) == 0
+    assert media_jitter_ms(burst, 16_000) == 1
+
+
+def test_the_variation_of_the_pace_is_that_of_evenness() -> None:
+    pace = pace_ms(MIXED)
+    assert number(pace.cv) == pytest.approx((43 / 98) ** 0.5, rel=1e-12)
+    assert (round(number(pace.mean), 4), pace.n) == (18.6667, 15)
+    nothing = pace_ms(counted([5]))
+    assert (nothing.mean, nothing.cv, nothing.n) == (Unknown("fewer than 2 chunks"),) * 2 + (0,)
+
+
+def test_a_missed_deadline_leaves_nothing_in_the_bank() -> None:
+    assert fluidity([300_000, 60_000, 50_000]) == 1 - 1 / 3
+    assert number(fluidity([300_000, 60_000, 50_001])) == pytest.approx(1 / 3)

@@ -85,3 +85,7 @@ def test_m03_a_response_gap_may_overlap_but_not_be_absurd(
     end_us: int | None, audible_us: int | None, gap: float | Unknown
 ) -> None:
     assert response_gap_ms(end_us, audible_us) == gap
+
+
+def test_slow_starts_at_one_second() -> None:
+    assert summarize_gaps([999.9, 1000]).share_slow == 0.5

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.rhythm.streams import number
@@ -38,6 +39,7 @@ def test_a_percentile_is_that_of_numpy(samples: list[float], percent: float) -> 
     )
 
 
+@example([sys.float_info.max] * 3)
 @given(st.lists(finite, max_size=20))
 def test_a_summary_of_anything_finite_is_finite_and_in_order(samples: list[float]) -> None:
     found = summarize(samples)
@@ -137,3 +139,18 @@ def test_unknown_values_say_why() -> None:
     assert (known(1.0), reason(1.0)) == (1.0, None)
     assert (known(Unknown("x")), reason(Unknown("x"))) == (None, "x")
     assert count_unknown([1.0, Unknown("x"), Unknown("x")]) == {"x": 2}
+
+
+def test_two_samples_vary_and_a_negative_one_is_a_sample() -> None:
+    found = summarize([1.0, 3.0])
+    assert (found.mean, found.p50) == (2, 2)
+    assert number(found.cv) == pytest.approx(0.5)
+    assert number(found.p95) == pytest.approx(2.9)
+    assert number(found.p99) == pytest.approx(2.98)
+    assert summarize([-150.0]).max == -150
+
+
+def test_the_longest_duration_is_an_hour_and_the_shortest_nothing() -> None:
+    assert duration_ms(0, 3_600_000_000) == 3_600_000
+    assert duration_ms(0, 3_600_000_001) == Unknown(ABSURD)
+    assert duration_ms(7, 7) == 0

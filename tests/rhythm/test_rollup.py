@@ -76,6 +76,7 @@ def test_an_unheard_request_costs_and_an_unknown_one_hides_the_cost() -> None:
     heard, hedged = Spend(PRICE, 1_000_000, 0, 0), Spend(PRICE, 0, 0, 1_000_000)
     assert number(cost([heard, hedged])) == pytest.approx(0.75)
     assert isinstance(cost_per_useful_answer([heard, Spend(PRICE, 5, None, 5)], 1), Unknown)
+    assert number(cost_per_useful_answer([heard, hedged], 1)) == pytest.approx(0.75)
     assert isinstance(cost_per_useful_answer([heard], 0), Unknown)
 
 
@@ -88,6 +89,7 @@ def test_an_analysis_is_useful_where_it_was_told() -> None:
 
 def test_worked_example_of_the_heard_fraction() -> None:
     assert heard_fraction(60, 80) == 0.75
+    assert (heard_fraction(0, 80), heard_fraction(80, 80)) == (0, 1)
     for impossible in ((0, 0), (5, 4), (-1, 4), (math.nan, 4)):
         assert isinstance(heard_fraction(*impossible), Unknown)
 

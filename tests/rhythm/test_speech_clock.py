@@ -171,3 +171,13 @@ def test_a_fast_stream_banks_speech() -> None:
     # 50 tokens a second of four characters, for one second, at 15 characters a second.
     headroom = clock([(index * 20_000, 4) for index in range(50)]).headroom_us
     assert all(later > earlier for earlier, later in pairwise(headroom))
+
+
+def test_an_underrun_is_noticed_from_100_ms() -> None:
+    steady = [(index * 500_000, 15) for index in range(60)]
+    for late_us, good in ((199_999, True), (200_000, False)):
+        # The first piece is 100 ms of speech.
+        found = speech_underrun([(0, 2), (late_us, 15), *steady[1:]], 20, 0)
+        assert isinstance(found, SpeechClock)
+        assert [underrun.duration_us for underrun in found.underruns] == [late_us - 100_000]
+        assert found.good is good

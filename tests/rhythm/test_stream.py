@@ -97,6 +97,9 @@ def rows(*rows: tuple[int | None, int, int | None]) -> tuple[Arrival, ...]:
     [
         (rows((1, 4, 9), (5, 8, 18)), 30, [1, 5], TokenSource.PER_CHUNK),
         (rows((1, 4, None), (1, 0, None), (1, 8, None)), 30, [1, 2], TokenSource.PER_CHUNK),
+        (rows((0, 4, None), (1, 8, None)), 30, [0, 1], TokenSource.PER_CHUNK),
+        (rows((-1, 4, None), (9, 8, None)), 30, [10, 20], TokenSource.FINAL_USAGE),
+        (rows((None, 4, 1), (None, 8, 1)), 30, [1, 0], TokenSource.RUNNING_USAGE),
         (rows((None, 4, 2), (5, 8, 8)), 30, [2, 6], TokenSource.RUNNING_USAGE),
         (rows((None, 4, 2), (5, 8, None)), 30, [10, 20], TokenSource.FINAL_USAGE),
         (rows((None, 4, 2), (5, 8, 1)), 30, [10, 20], TokenSource.FINAL_USAGE),

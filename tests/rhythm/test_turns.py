@@ -179,3 +179,16 @@ def test_a_filler_is_said_once_and_only_for_a_long_gap(
     predicted: float | None, said: int, allowed: bool
 ) -> None:
     assert may_fill(predicted, said) is allowed
+
+
+def test_the_first_sample_at_the_level_of_hearing_is_audible() -> None:
+    # -50 dB of full scale lies between 103 and 104.
+    assert leading_silence_us(np.array([103, -103, -104, 0], np.int16), 1_000) == 2_000
+    assert leading_silence_us(np.array([16_384, 32_767], np.int16), 1_000, 0.0) is None
+    assert leading_silence_us(np.array([0, -32_768], np.int16), 1_000, 0.0) == 1_000
+
+
+def test_no_time_at_all_is_known() -> None:
+    assert stop_ms(5, 5) == 0
+    assert classify_stop(0) == "good"
+    assert voice_to_voice([("stt", 0)], 0).parts[0].ms == 0

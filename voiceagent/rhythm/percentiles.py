@@ -103,7 +103,8 @@ def _mean(samples: Sequence[float]) -> Value:
     try:
         return math.fsum(samples) / len(samples)
     except OverflowError:
-        return math.fsum(sample / len(samples) for sample in samples)
+        largest = max(abs(sample) for sample in samples)
+        return math.fsum(sample / largest for sample in samples) / len(samples) * largest
 
 
 def _finite(sample: Value) -> Value:
