@@ -249,8 +249,6 @@ class RoutedAnswer:
             elif attempt.outcome != "cancelled":
                 health.failures += 1
             self.decision.spent.append(self._spent(stream, attempt.purpose, attempt.outcome))
-        self.decision.hedged = self._race.hedged
-        self.decision.handed_over = self._race.handed_over
         outcomes = [attempt.outcome for attempt in self._race.attempts]
         self.decision.outcome = "answered" if "answered" in outcomes else outcomes[-1]
         self._router.decided(self.decision)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from routing.choosing import Considered
-from routing.race import Attempt
+from routing.race import Attempt, Purpose
 from routing.spending import Spent
 
 MS = 1_000
@@ -27,14 +27,25 @@ class Decision:
     leader: Attempt | None = None
     first_speakable_us: int | None = None
     """From the request (not the attempt) to the first text that could be spoken."""
-    hedged: bool = False
-    handed_over: bool = False
     outcome: str = "running"
+
+    @property
+    def hedged(self) -> bool:
+        """Two backends were asked at once, to have the quicker one."""
+        return self._did("hedge")
 
     @property
     def failed_over(self) -> bool:
         """Another backend was asked since the first failed or was late."""
-        return any(attempt.purpose == "failover" for attempt in self.attempts)
+        return self._did("failover")
+
+    @property
+    def handed_over(self) -> bool:
+        """Another backend went on with the answer after some of it was spoken."""
+        return self._did("handover")
+
+    def _did(self, purpose: Purpose) -> bool:
+        return any(attempt.purpose == purpose for attempt in self.attempts)
 
     @property
     def backend(self) -> str | None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import wave
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,6 +33,7 @@ from audio.transcribe import Transcript
 from audio.vad import VadModel
 from routing.candidate import Candidate
 from routing.chunks import Chunk, Finished, TextDelta
+from routing.continuation import GO_ON
 from routing.errors import BackendError
 from routing.messages import ChatRequest
 from routing.router import Router
@@ -126,10 +128,60 @@ class ScriptedModel:
         self.prefills += 1
 
 
+@dataclass
+class ReadingModel(ScriptedModel):
+    """Says ``text`` word by word, or, after a message of the assistant, what is missing of it.
+
+    After ``breaks_after`` words it raises ``breaks_with``, or is silent for that many seconds.
+    """
+
+    answers: Sequence[Sequence[tuple[float, str | Exception]]] = ()
+    text: str = ""
+    first: float = 0.2
+    every: float = 0.02
+    breaks_after: int | None = None
+    breaks_with: Exception | float = 0.0
+    begins_anew: bool = False
+    """Says everything again instead of going on."""
+
+    def __post_init__(self) -> None:
+        self.answers = [[]]
+
+    @contextlib.asynccontextmanager
+    async def stream(self, request: ChatRequest) -> AsyncIterator[AsyncIterator[Chunk]]:
+        self.answers = [*self.answers[: len(self.requests)], self._script(request)]
+        async with super().stream(request) as chunks:
+            yield chunks
+
+    def _script(self, request: ChatRequest) -> list[tuple[float, str | Exception]]:
+        said = said_before(request.messages)
+        begun = said and self.text.startswith(said) and not self.begins_anew
+        rest = self.text.removeprefix(said) if begun else self.text
+        words = re.findall(r"\s*\S+", rest)
+        steps: list[tuple[float, str | Exception]] = [(self.every, word) for word in words]
+        steps[:1] = [(self.first, words[0])] if words else []
+        if self.breaks_after is not None:
+            broken = self.breaks_with
+            if isinstance(broken, float):
+                steps.insert(self.breaks_after, (broken, " too late"))
+            else:
+                steps[self.breaks_after :] = [(0.0, broken)]
+        return steps
+
+
+def said_before(messages: Sequence[dict[str, Any]]) -> str:
+    """What of its answer a model is asked to go on from; "" when it is asked to begin."""
+    *before, last = messages
+    if last["content"] == GO_ON:
+        last = before[-1]
+    return str(last["content"]) if last["role"] == "assistant" else ""
+
+
 def routed(*models: ScriptedModel) -> Router:
     """The models behind a real router, asked in this order: "model 1", "model 2", ..."""
     names = (f"model {number}" for number in count(1))
-    return Router("interactive", [Candidate(*pair) for pair in zip(names, models, strict=False)])
+    pairs = zip(names, models, strict=False)
+    return Router("interactive", [Candidate(name, model, continues=True) for name, model in pairs])
 
 
 @dataclass
@@ -222,6 +274,15 @@ class Listener:
         """How much audio of a reply was sent here."""
         return sum(len(pcm) for _, known, pcm in self.received if known == reply)
 
+    def longest_silence_inside(self, reply: int) -> float:
+        """Seconds during which a reply that had begun had nothing to play."""
+        ends, longest = None, 0.0
+        for at, known, pcm in self.received:
+            if known == reply:
+                longest = max(longest, at - ends if ends is not None else 0.0)
+                ends = max(at, ends or 0.0) + len(pcm) / 24_000
+        return longest
+
 
 @dataclass
 class Call:
@@ -258,10 +319,16 @@ async def a_call(
     script: Script | None = None,
     rules: Rules | None = None,
     recorder: Recorder | None = None,
+    models: Sequence[ScriptedModel] = (),
 ) -> AsyncIterator[Call]:
-    """A session with scripted parts, running until the block ends."""
-    recogniser, model, voice = ScriptedRecogniser(texts), ScriptedModel(answers), ScriptedVoice()
-    parts = Parts(speech_detector(), recogniser, voice, routed(model), script=script or Script())
+    """A session with scripted parts, running until the block ends.
+
+    ``models`` are asked in this order; without them there is one, which streams ``answers``.
+    """
+    models = models or [ScriptedModel(answers)]
+    recogniser, model, voice = ScriptedRecogniser(texts), models[0], ScriptedVoice()
+    router = routed(*models)
+    parts = Parts(speech_detector(), recogniser, voice, router, script=script or Script())
     parts = replace(parts, rules=rules or Rules(idle_prompts=0))
     listener = Listener(reports_playout=reports_playout)
     session = Session(parts, listener, greet=greet, recorder=recorder)

@@ -95,8 +95,10 @@ class Speaking:
         """A piece of the model's answer."""
         reply = self._current(event.reply)
         if reply and not reply.text_done and not reply.broken:
-            self._timers_arm(CONTENT, event.at + self.rules.between_chunks)
             self._add_text(reply, event.at, event.text)
+            # While there is speech to hear, silence of the model is nobody's loss.
+            due = max(event.at + self.rules.between_chunks, self._speech_until(reply, event.at))
+            self._timers_arm(CONTENT, due)
 
     def text_finished(self, event: ev.TextFinished) -> None:
         """The model's answer is complete; an empty one is a failure."""
@@ -322,12 +324,14 @@ class Speaking:
 
     def _tell_speech(self, reply: Reply, now: int) -> None:
         """The router weighs a stalled stream against the speech that is left."""
-        if reply.text_done:
-            return
+        if not reply.text_done:
+            self._out.append(act.SpeechUntil(reply.id, self._speech_until(reply, now)))
+
+    def _speech_until(self, reply: Reply, now: int) -> int:
+        """When all that was given to the voice will have been heard, as far as known."""
         silent = sum(map(len, reply.clauses[reply.voiced :]))
         estimate = round(silent / self.rules.characters_per_second * SECOND)
-        until = now + to_us(reply.ledger.remaining) + estimate
-        self._out.append(act.SpeechUntil(reply.id, until))
+        return now + to_us(reply.ledger.remaining) + estimate
 
     def _arm_clause(self, reply: Reply, now: int) -> None:
         """When the text now pending must be spoken, finished or not."""
