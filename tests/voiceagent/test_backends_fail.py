@@ -54,7 +54,7 @@ async def test_l01_l02_l04_one_complete_answer_is_heard(
     ]
     async with a_call(models=models) as call:
         await call.say("goforward.wav")
-        await call.quiet(45)
+        await call.quiet(20)
         assert words(heard(call)) == words(ANSWER)
         assert words("".join(call.voice.said)) == words(ANSWER)
         (ended,) = call.listener.of(act.ReplyEnded)
@@ -72,7 +72,7 @@ async def test_l01_a_stall_is_bridged_before_the_speech_has_run_out() -> None:
     ]
     async with a_call(models=models) as call:
         await call.say("goforward.wav")
-        await call.quiet(45)
+        await call.quiet(20)
         assert last_route(call)["handed_over"] is True
         assert call.listener.longest_silence_inside(1) <= 0.3
 
@@ -97,7 +97,7 @@ async def test_an_answer_is_handed_over_once_and_then_says_so() -> None:
     ]
     async with a_call(models=models) as call:
         await call.say("goforward.wav")
-        await call.quiet(45)
+        await call.quiet(20)
         assert heard(call).endswith(Script().lost_rest)
         assert not models[2].requests
 
