@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import Any
@@ -14,8 +14,8 @@ from routing.chat_stream import ChatStream
 from routing.chunks import Chunk
 from routing.connections import Connections
 from routing.errors import BackendError
-from routing.http_errors import error_of_status
 from routing.messages import ChatRequest
+from routing.rate_limits import RateLimits
 
 __all__ = ["Backend", "BackendConfig"]
 
@@ -43,6 +43,8 @@ class Backend:
         self.config = config
         self._now_us = now_us
         self._connections = Connections(config)
+        self.limits: RateLimits | None = None
+        """What the last answer with such headers told of the rate limits."""
 
     @property
     def reconnects(self) -> int:
@@ -51,7 +53,7 @@ class Backend:
 
     def stream(self, request: ChatRequest) -> AbstractAsyncContextManager[AsyncIterator[Chunk]]:
         """An answer, chunk by chunk. Entering, or a step, raises ``BackendError``."""
-        return ChatStream(self.config, self._connections, request, self._now_us)
+        return self._chat(self.config, request)
 
     async def prefill(self, messages: Sequence[dict[str, Any]]) -> None:
         """Let the server read a prompt ahead, so that a request that begins like it starts sooner.
@@ -62,7 +64,7 @@ class Backend:
             return
         patient = replace(self.config, first_content_s=self.config.prefill_s)
         request = ChatRequest(messages=tuple(messages), max_tokens=1)
-        async with ChatStream(patient, self._connections, request, self._now_us) as chunks:
+        async with self._chat(patient, request) as chunks:
             async for _ in chunks:
                 pass
 
@@ -73,11 +75,17 @@ class Backend:
             response = await bound.wait(self._connections.open("GET", "/models", None))
             self._connections.close_soon(response, response.aiter_raw())
             if response.status_code != 200 and response.status_code not in _WITHOUT_LIST:
-                raise error_of_status(response.status_code, response.headers, b"")
+                raise self.config.dialect.error(response.status_code, response.headers, b"")
             return
         except BackendError as error:
             failure = error.with_message(f"{self.config.name}: {error.message}")
         raise failure
+
+    def _chat(self, config: BackendConfig, request: ChatRequest) -> ChatStream:
+        return ChatStream(config, self._connections, request, self._now_us, self._take_limits)
+
+    def _take_limits(self, headers: Mapping[str, str]) -> None:
+        self.limits = self.config.dialect.limits(headers) or self.limits
 
     async def aclose(self) -> None:
         """Close the connections. Streams that still run end with an error."""

@@ -8,6 +8,21 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from routing.dialect import GENERAL, Dialect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Abilities:
+    """What a backend can do beside answering."""
+
+    prefill: bool = False
+    """It gains from reading a prompt ahead, and that costs nothing."""
+    priority: bool = False
+    """It serves requests in the order of the ``priority`` that comes with them."""
+    tools: bool = True
+    continues: bool = False
+    """It goes on with a last message of the assistant."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackendConfig:
@@ -36,6 +51,12 @@ class BackendConfig:
     """How long reading a prompt ahead may take; None: this backend gains nothing from it."""
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     """Fields of the request that only this backend knows."""
+    provider: str = ""
+    """The name of its ``routing.providers.Provider``; "" where it has none."""
+    dialect: Dialect = field(default=GENERAL, repr=False)
+    abilities: Abilities = Abilities()
+    priority: int | None = None
+    """Sent with each request where the backend has the ability; a lower number is served first."""
 
     def __post_init__(self) -> None:
         if isinstance(self.url, str):
@@ -51,11 +72,16 @@ class BackendConfig:
 
 
 def _check_url(url: str) -> None:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    """Raise ValueError for what is no base URL; the error does not repeat it."""
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound or not url.isprintable() or " " in url:
         raise ValueError("a backend's URL begins with http:// or https:// and a host")
-    if parts.username or parts.password:
-        raise ValueError("a backend's URL holds no user name or password")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("a backend's URL holds no user name, password, query or fragment")
 
 
 def is_loopback(url: str) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from types import TracebackType
+from typing import Any
 
 import httpx
 
@@ -15,7 +16,7 @@ from routing.bounds import ContentBound
 from routing.chunks import Chunk, Finished, TextDelta, ToolDelta
 from routing.connections import Connections
 from routing.errors import BackendError, StreamBroken
-from routing.http_errors import error_of_exception, error_of_status, hide
+from routing.http_errors import error_of_exception, hide
 from routing.messages import ChatRequest, request_body
 from routing.stream import ChatStreamParser
 
@@ -38,11 +39,14 @@ class ChatStream:
         connections: Connections,
         request: ChatRequest,
         now_us: Callable[[], int],
+        on_head: Callable[[Mapping[str, str]], None] = lambda _headers: None,
     ) -> None:
+        """``on_head`` is given the headers of the answer, whatever its status."""
         self._config, self._connections, self._now_us = config, connections, now_us
         self._request = request
         self._bound = ContentBound(config.first_content_s, config.between_chunks_s, config.tail_s)
-        self._parser = ChatStreamParser()
+        self._parser = ChatStreamParser(dialect=config.dialect)
+        self._on_head = on_head
         self._ready: deque[Chunk] = deque()
         self._response: httpx.Response | None = None
         self._bytes: AsyncIterator[bytes] | None = None
@@ -85,11 +89,18 @@ class ChatStream:
         raise failure
 
     async def _open(self) -> None:
-        body = request_body(self._request, self._config.model, self._config.extra_body)
-        opening = self._connections.open("POST", "/chat/completions", body)
+        opening = self._connections.open("POST", "/chat/completions", self._body())
         self._response = await self._bound.wait(opening)
         self._bytes = self._response.aiter_raw()
+        self._on_head(self._response.headers)
         await self._check_head(self._response, self._bytes)
+
+    def _body(self) -> dict[str, Any]:
+        config = self._config
+        body = config.dialect.body(request_body(self._request, config.model, {}))
+        if config.priority is not None and config.abilities.priority:
+            body["priority"] = config.priority
+        return body | dict(config.extra_body)
 
     async def _read(self, content: AsyncIterator[bytes]) -> None:
         """Wait for the next bytes, and turn them into chunks that are ready."""
@@ -142,7 +153,9 @@ class ChatStream:
         """Raise unless this is the head of a stream."""
         if response.status_code != 200:
             body = await _bounded_body(content)
-            raise error_of_status(response.status_code, response.headers, body)
+            raise self._config.dialect.error(
+                response.status_code, response.headers, body, model=self._config.model
+            )
         media = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if media not in _STREAM_TYPES:
             raise StreamBroken(f"it answered with {media}, which is no stream of a chat model")

@@ -53,14 +53,29 @@ class UsageReported:
 
 
 @dataclass(frozen=True, slots=True)
+class TimingReported:
+    """The server's own times, where it tells them; a later report replaces an earlier one."""
+
+    at_us: int
+    queue_ms: float | None = None
+    prompt_ms: float | None = None
+    completion_ms: float | None = None
+    total_ms: float | None = None
+    first_token_ms: float | None = None
+    tokens_per_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The model has ended, for the server's ``reason`` (stop, length, tool_calls, ...).
 
-    No text follows; a ``UsageReported`` may.
+    No text follows; a ``UsageReported`` or a ``TimingReported`` may.
     """
 
     at_us: int
     reason: str
 
 
-Chunk: TypeAlias = TextDelta | ReasoningDelta | ToolDelta | UsageReported | Finished
+Chunk: TypeAlias = (
+    TextDelta | ReasoningDelta | ToolDelta | UsageReported | TimingReported | Finished
+)

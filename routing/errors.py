@@ -6,7 +6,8 @@ import re
 from typing import Literal
 
 Kind = Literal[
-    "rate_limited",  # a quota or a full queue; see retry_after_s
+    "rate_limited",  # too many requests, or a full queue; see retry_after_s
+    "quota",  # an allowance is spent, which takes longer; retry_after_s is always given
     "unavailable",  # it answered that it cannot (5xx, loading, overloaded)
     "refused",  # nothing accepts connections there (refused, unknown host, TLS)
     "timeout",  # connecting, the first content or the next content took too long

@@ -13,8 +13,10 @@ from typing import Any
 
 from routing.chunks import Chunk, Finished, ReasoningDelta, TextDelta
 from routing.delta import delta_of, delta_reasoning, delta_text, finish_reason, first_choice
+from routing.dialect import GENERAL, Dialect
 from routing.errors import BackendError, StreamBroken
 from routing.reasoning import Piece, ThinkSplitter
+from routing.server_timing import ServerTiming
 from routing.sse import MAX_LINE, SseDecoder, SseEvent
 from routing.stream_errors import error_in
 from routing.surrogates import SurrogateJoiner, whole_characters
@@ -31,7 +33,8 @@ class ChatStreamParser:
     call ``close``, which raises it.
     """
 
-    def __init__(self, *, max_line: int = MAX_LINE) -> None:
+    def __init__(self, *, max_line: int = MAX_LINE, dialect: Dialect = GENERAL) -> None:
+        self._dialect = dialect
         self._sse = SseDecoder(max_line)
         self._think = ThinkSplitter()
         self._joiner = SurrogateJoiner()
@@ -39,6 +42,7 @@ class ChatStreamParser:
         self._counter = TokenCounter()
         self._held_tokens: int | None = 0
         self._usage: Usage | None = None
+        self._timing: ServerTiming | None = None
         self._at_us = 0
         self.skipped = 0
         """Events that were no sense, and were left out."""
@@ -131,6 +135,10 @@ class ChatStreamParser:
         if usage is not None and usage != self._usage:
             self._usage = usage
             chunks.append(usage.reported(self._at_us))
+        timing = self._dialect.timing(payload)
+        if timing is not None and timing != self._timing:
+            self._timing = timing
+            chunks.append(timing.reported(self._at_us))
         if reason:
             self.finished = True
             chunks.append(Finished(self._at_us, reason))

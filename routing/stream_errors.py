@@ -14,9 +14,9 @@ def error_in(payload: Mapping[str, Any], event_type: str = "") -> BackendError |
     """The error that an event holds, or None where it is a usual chunk.
 
     Known shapes: ``{"error": {...}}`` and ``{"error": "text"}`` (OpenAI, OpenRouter, llama.cpp,
-    SGLang), ``event: error`` (Groq), ``{"object": "error", ...}`` (vLLM), ``choices[0].error`` and
-    ``finish_reason: "error"`` (OpenRouter), the bare ``{"message", "type", "code"}`` (Cerebras) and
-    ``{"detail": ...}`` (FastAPI).
+    SGLang), ``event: error`` and ``x_groq.error`` (Groq), ``{"object": "error", ...}`` (vLLM),
+    ``choices[0].error`` and ``finish_reason: "error"`` (OpenRouter), the bare
+    ``{"message", "type", "code"}`` (Cerebras) and ``{"detail": ...}`` (FastAPI).
     """
     found = _find(payload, event_type)
     if found is None:
@@ -30,6 +30,9 @@ def _find(payload: Mapping[str, Any], event_type: str) -> Any:
     error = payload.get("error")
     if error:
         return error
+    groq = payload.get("x_groq")
+    if isinstance(groq, Mapping) and groq.get("error"):
+        return groq["error"]
     choices = payload.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
     if isinstance(first, Mapping):
