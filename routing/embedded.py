@@ -16,6 +16,7 @@ from routing.backend import Backend, BackendConfig
 from routing.child import Child, ChildFailed
 from routing.errors import BackendError
 from routing.llama_options import LlamaOptions
+from routing.providers.llama_cpp import LLAMA_CPP
 from routing.restarts import RestartPolicy
 
 log = logging.getLogger(__name__)
@@ -122,13 +123,8 @@ class EmbeddedServer:
             "url": lambda: self.url,
             "model": MODEL_NAME,
             "api_key": self.api_key,
-            # llama.cpp closes the connection after each stream without saying so.
-            "keep_alive_s": 0.0,
-            "first_content_s": 20.0,
-            "prefill_s": 60.0,
-            "extra_body": {"cache_prompt": True},
         }
-        return BackendConfig(**fields | changes)
+        return LLAMA_CPP.backend_config(**fields | changes)
 
     async def start(self) -> str:
         """Start the child, wait until it answers, and return its base URL.

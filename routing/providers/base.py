@@ -27,7 +27,7 @@ class Provider:
     """None: each has its own, so ``url_variable`` makes it usable; else the key does."""
     default_model: str | None = None
     """None: ``model_variable`` must be set too."""
-    abilities: Abilities = Abilities()
+    abilities: Abilities = field(default_factory=Abilities)
     priority_variable: str | None = None
     """Set to a whole number where the server serves by priority: that gives the ability."""
     assumed_first_ms: float
@@ -66,7 +66,7 @@ class Provider:
         return self.backend_config(url=url, api_key=key or None, **changes)
 
     def _check(self, variable: str, fields: dict[str, Any]) -> None:
-        sound = {"name": variable, "url": "http://localhost", "model": ""}
+        sound = {"name": "this backend", "url": "http://localhost", "model": ""}
         try:
             BackendConfig(**sound | fields)
         except ValueError as error:
