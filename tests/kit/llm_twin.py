@@ -33,60 +33,17 @@ Nothing here waits in real time unless a script says ``Wait``. Never use this ou
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import socket
 import struct
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any
 
 from routing.backend_config import BackendConfig
 from tests.kit.llm_script import Cut, Head, Hold, IgnoreClose, Script, Send, Wait, say
-
-
-@dataclass
-class Request:
-    """What the twin saw of one request."""
-
-    number: int
-    connection: int
-    headers: dict[str, str]
-    body: dict[str, Any]
-    disconnected: asyncio.Event = field(default_factory=asyncio.Event)
-    answered: asyncio.Event = field(default_factory=asyncio.Event)
-
-
-class _Cut(Exception):
-    def __init__(self, reset: bool) -> None:
-        self.reset = reset
-
-
-@dataclass
-class _Connection:
-    number: int
-    reader: asyncio.StreamReader
-    writer: asyncio.StreamWriter
-    early: bytes = b""
-
-    async def read_request(self) -> tuple[str, dict[str, str], bytes]:
-        """The path, the headers (names in lower case) and the body of the next request."""
-        read = self.early + await self.reader.readuntil(b"\r\n\r\n")
-        self.early = b""
-        first, *lines = read.decode().split("\r\n")
-        fields = (line.partition(":") for line in lines if line)
-        headers = {name.lower(): value.strip() for name, _, value in fields}
-        body = await self.reader.readexactly(int(headers.get("content-length", "0")))
-        return first.split(" ")[1], headers, body
-
-    async def hung_up(self) -> None:
-        """Wait until the client closes its side."""
-        with contextlib.suppress(OSError):
-            if data := await self.reader.read(1):
-                self.early += data  # its next request, sent as soon as it had this answer
-                await asyncio.Event().wait()
+from tests.kit.llm_wire import Connection, CutOff, Request, http_head, http_json
 
 
 class LlmTwin:
@@ -104,6 +61,7 @@ class LlmTwin:
         self._held: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._arrived = asyncio.Condition()
         self._server: asyncio.Server | None = None
+        self._starting: asyncio.Future[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self.port = 0
 
@@ -159,41 +117,60 @@ class LlmTwin:
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", self.port)
         self.port = self._server.sockets[0].getsockname()[1]
 
-    async def stop(self) -> None:
-        """Stop listening, and break every connection."""
+    def refuse(self) -> None:
+        """From now on nobody listens, and every connection is broken."""
         if self._server is not None:
             self._server.close()
+        self._server = None
         for task in tuple(self._tasks):
             task.cancel()
+
+    def listen_again(self) -> None:
+        """After ``refuse``: listen on the same port, from this moment."""
+        listening = socket.socket()
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(("127.0.0.1", self.port))
+        listening.listen()  # who connects before the server runs waits for it
+        self._starting = asyncio.ensure_future(self._serve(listening))
+
+    async def _serve(self, listening: socket.socket) -> None:
+        self._server = await asyncio.start_server(self._accept, sock=listening)
+
+    async def stop(self) -> None:
+        """Stop listening, and break every connection."""
+        if self._starting is not None:
+            await self._starting
+        self.refuse()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._server = None
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        connection = _Connection(self.connections, reader, writer)
+        connection = Connection(self.connections, reader, writer)
         self.connections += 1
         try:
             while await self._serve_one(connection):
                 pass
         except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass
-        except _Cut as cut:
+        except CutOff as cut:
             if cut.reset:
                 sock = writer.get_extra_info("socket")
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         finally:
             writer.close()
 
-    async def _serve_one(self, connection: _Connection) -> bool:
+    async def _serve_one(self, connection: Connection) -> bool:
         """Serve one request; False when the connection is at its end."""
         path, headers, body = await connection.read_request()
         self.paths.append(path)
         if not path.endswith("/chat/completions"):
             found = path.endswith("/models")
-            connection.writer.write(_plain(200 if found else 404, {"data": [{"id": "simulated"}]}))
+            connection.writer.write(
+                http_json(200 if found else 404, {"data": [{"id": "simulated"}]})
+            )
             return True
         request = Request(len(self.requests), connection.number, headers, json.loads(body))
         script = self._scripts.popleft() if self._scripts else self._default(request.body)
@@ -212,7 +189,7 @@ class LlmTwin:
 class _Answer:
     """One script, played to one client, while an eye is kept on whether it hangs up."""
 
-    def __init__(self, twin: LlmTwin, request: Request, connection: _Connection) -> None:
+    def __init__(self, twin: LlmTwin, request: Request, connection: Connection) -> None:
         self._twin, self._request, self._connection = twin, request, connection
         self._writer = connection.writer
         self._head: Head | None = None
@@ -262,7 +239,7 @@ class _Answer:
                 case IgnoreClose():
                     self._deaf = True
                 case Cut(reset):
-                    raise _Cut(reset)
+                    raise CutOff(reset)
         self._begin(Head())
         if self._head is not None and self._head.length is None:
             self._writer.write(b"0\r\n\r\n")
@@ -275,20 +252,9 @@ class _Answer:
         framing = ("Content-Length", str(head.length))
         if head.length is None:
             framing = ("Transfer-Encoding", "chunked")
-        self._writer.write(_head(head.status, (*head.headers, framing)))
+        self._writer.write(http_head(head.status, (*head.headers, framing)))
 
     def _write(self, data: bytes) -> None:
         if self._head is not None and self._head.length is None:
             data = f"{len(data):x}\r\n".encode() + data + b"\r\n" if data else b""
         self._writer.write(data)
-
-
-def _head(code: int, headers: Sequence[tuple[str, str]]) -> bytes:
-    lines = [f"HTTP/1.1 {code} Simulated", *(f"{name}: {value}" for name, value in headers)]
-    return "\r\n".join([*lines, "", ""]).encode()
-
-
-def _plain(code: int, payload: object) -> bytes:
-    data = json.dumps(payload).encode()
-    headers = (("Content-Type", "application/json"), ("Content-Length", str(len(data))))
-    return _head(code, headers) + data
