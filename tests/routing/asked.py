@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
@@ -14,6 +15,7 @@ from routing.errors import BackendError
 from routing.messages import ChatRequest
 from tests.kit import llm_script as script
 from tests.kit.llm_twin import LlmTwin
+from tests.kit.provider_twin import Fault, ProviderTwin
 
 KEY = "sk-very-secret-key"
 ASK = ChatRequest(messages=({"role": "user", "content": "When is my boiler's service due?"},))
@@ -55,3 +57,17 @@ async def failure_after(twin: LlmTwin, backend: Backend, steps: script.Script) -
     """The error that this script ends with."""
     twin.will(steps)
     return await failure(backend)
+
+
+@contextlib.asynccontextmanager
+async def provider_twin(
+    name: str, fault: Fault | None = None, **changes: Any
+) -> AsyncIterator[tuple[ProviderTwin, Backend]]:
+    """A provider's twin, and a backend of that provider that leads to it."""
+    loop = asyncio.get_running_loop()
+    async with ProviderTwin(name, fault=fault, **changes) as twin:
+        backend = Backend(twin.backend_config(), now_us=lambda: round(loop.time() * 1e6))
+        try:
+            yield twin, backend
+        finally:
+            await backend.aclose()
