@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from functools import partial
 
@@ -71,6 +72,7 @@ def test_cost(prompt: int, cached: int, completion: int, usd: float) -> None:
 def test_cached_tokens_without_a_price_of_their_own_cost_as_the_others() -> None:
     price = read_prices(ENTRY)["p", "m"]
     assert cost_usd(price, 1_000_000, 1_000_000, 0) == pytest.approx(1.0)
+    assert cost_usd(replace(price, cached=0.0), 1_000_000, 1_000_000, 0) == 0.0
 
 
 @given(*[st.integers(0, 10**9)] * 4)

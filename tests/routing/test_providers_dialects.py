@@ -51,6 +51,7 @@ ERRORS = [
     ("groq", 429, wrapped("rate_limit_exceeded", "tokens"), {}, "rate_limited", None),
     ("groq", 498, wrapped("capacity_exceeded"), {}, "rate_limited", 1),
     ("groq", 498, b"", {}, "rate_limited", 1),
+    ("groq", 498, wrapped("insufficient_quota"), {}, "quota", 600),  # the code says more
     ("groq", 413, wrapped("rate_limit_exceeded", "tokens"), {}, "bad_request", None),
     ("groq", 404, wrapped("model_not_found"), {}, "bad_request", None),
     ("groq", 503, wrapped(None, "internal_server_error"), {}, "unavailable", None),
@@ -131,6 +132,7 @@ def test_an_error_for_the_model_names_it(name: str, code: int, body: Any) -> Non
     async def ask() -> None:
         _, _, error = await outcome(name, reply(code, body))
         assert MODEL in str(error)
+        assert ("is deprecated" in str(error)) is ("is deprecated" in str(body))
         assert (error.kind, error.retryable) == ("bad_request", False)
 
     ask()

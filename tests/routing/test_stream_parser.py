@@ -1,4 +1,4 @@
-"""The parser on what servers really send: line ends, splits, odd chunks, usage, errors."""
+"""The parser on what servers really send: line ends, splits, odd chunks, thinking."""
 
 from __future__ import annotations
 
@@ -6,52 +6,12 @@ import json
 from typing import Any
 
 import pytest
+from streams import END, USAGE, body, delta, event, parse, said, thought, usages
 
-from routing.chunks import Chunk, Finished, ReasoningDelta, TextDelta, UsageReported
-from routing.errors import BackendError, StreamBroken
+from routing.chunks import Finished, ReasoningDelta, TextDelta, UsageReported
 from routing.stream import ChatStreamParser
 
 SAID = "Zürich 你好 🌍"
-
-
-def event(payload: Any) -> str:
-    return f"data: {json.dumps(payload, ensure_ascii=False)}\n\n"
-
-
-def delta(reason: str | None = None, **fields: Any) -> str:
-    return event({"choices": [{"index": 0, "delta": fields, "finish_reason": reason}]})
-
-
-def body(*contents: Any) -> str:
-    return "".join(delta(content=c) for c in contents)
-
-
-END = delta("stop")
-
-
-def parse(raw: str | bytes, step: int = 0) -> tuple[list[Chunk], ChatStreamParser]:
-    data = raw.encode() if isinstance(raw, str) else raw
-    parser = ChatStreamParser()
-    chunks: list[Chunk] = []
-    for start in range(0, len(data), step or len(data) or 1):
-        chunks += parser.feed(data[start : start + (step or len(data))], 5)
-    return chunks + parser.close(), parser
-
-
-def said(chunks: list[Chunk]) -> str:
-    return "".join(c.text for c in chunks if isinstance(c, TextDelta))
-
-
-def thought(chunks: list[Chunk]) -> str:
-    return "".join(c.text for c in chunks if isinstance(c, ReasoningDelta))
-
-
-def usages(chunks: list[Chunk]) -> list[tuple[int, int, int | None]]:
-    return [
-        (c.prompt_tokens, c.completion_tokens, c.cached_tokens)
-        for c in chunks
-        if isinstance(c, UsageReported)
-    ]
 
 
 def test_chunks_carry_the_time_at_which_their_last_byte_arrived() -> None:
@@ -120,9 +80,6 @@ def test_l17_an_event_split_at_each_offset() -> None:
         assert chunks == [TextDelta(5, "one\r\n"), Finished(5, "stop")]
 
 
-USAGE = {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}
-
-
 @pytest.mark.parametrize(
     "odd",
     [
@@ -158,67 +115,6 @@ def test_l18_usage_alone_first_last_and_with_the_finish_reason() -> None:
     with_finish = event({"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": USAGE})
     chunks, _ = parse(body("hi") + with_finish)
     assert chunks[1:] == [UsageReported(5, 9, 2), Finished(5, "stop")]
-
-
-def test_usage_in_x_groq_and_with_cached_tokens() -> None:
-    groq = event({"choices": [{"delta": {}, "finish_reason": "stop"}], "x_groq": {"usage": USAGE}})
-    assert usages(parse(groq)[0]) == [(9, 2, None)]
-    for cached in (
-        {"prompt_tokens_details": {"cached_tokens": 4}},
-        {"prompt_cache_hit_tokens": 4},
-        {"cached_tokens": 4},
-    ):
-        assert usages(parse(END + event({"usage": USAGE | cached}))[0]) == [(9, 2, 4)]
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {},
-        {"prompt_tokens": 9},
-        {"prompt_tokens": "9", "completion_tokens": 2},
-        {"prompt_tokens": True, "completion_tokens": 2},
-        {"prompt_tokens": -1, "completion_tokens": 2},
-        [9, 2],
-    ],
-)
-def test_half_a_usage_is_none(wrong: Any) -> None:
-    assert usages(parse(END + event({"choices": [], "usage": wrong}))[0]) == []
-
-
-def test_usage_on_every_chunk_counts_the_tokens_of_each() -> None:
-    raw = "".join(
-        event(
-            {
-                "choices": [{"delta": {"content": content}}],
-                "usage": {"prompt_tokens": 9, "completion_tokens": total},
-            }
-        )
-        for content, total in (("a", 1), ("b c d", 4), ("e", 5))
-    )
-    chunks, _ = parse(raw + END)
-    assert [c.tokens for c in chunks if isinstance(c, TextDelta)] == [1, 3, 1]
-    assert usages(chunks) == [(9, 1, None), (9, 4, None), (9, 5, None)]
-
-
-def test_tokens_of_a_chunk_from_its_ids_or_logprobs_else_unknown() -> None:
-    ids = event({"choices": [{"delta": {"content": "a b"}, "token_ids": [1, 2]}]})
-    probs = event({"choices": [{"delta": {"content": "c"}, "logprobs": {"content": [{}]}}]})
-    final = event({"choices": [{"delta": {"content": "e"}}], "usage": USAGE})
-    chunks, _ = parse(ids + probs + body("d") + final + END)
-    # The total at the end says nothing about the chunk that it came with.
-    assert [c.tokens for c in chunks if isinstance(c, TextDelta)] == [2, 1, None, None]
-
-
-def test_tokens_held_back_as_a_possible_tag_are_counted_with_what_they_became() -> None:
-    def piece(content: str) -> str:
-        return event({"choices": [{"delta": {"content": content}, "token_ids": [1]}]})
-
-    chunks, _ = parse(piece("a") + piece("<") + piece("b") + piece("<th") + END)
-    texts = [(c.text, c.tokens) for c in chunks if isinstance(c, TextDelta)]
-    assert texts == [("a", 1), ("<b", 2), ("<th", 1)]
-    chunks, _ = parse(piece("a <") + piece("b") + piece("c") + END)
-    assert [c.tokens for c in chunks if isinstance(c, TextDelta)] == [None, None, 1]
 
 
 def test_l19_thinking_is_kept_apart() -> None:
@@ -281,128 +177,3 @@ def test_a_whole_answer_in_one_json_document() -> None:
     chunks, _ = parse(json.dumps(answer))
     assert said(chunks) == "Hi"
     assert isinstance(chunks[-1], Finished)
-
-
-def test_l01c_one_bad_event_is_skipped_and_counted() -> None:
-    bad = 'data: {"choices":[{"delta":{"content":"lo\n\n'
-    good = [str(n) for n in range(60)]
-    chunks, parser = parse(body(*good[:20]) + bad + body(*good[20:]) + END)
-    assert said(chunks) == "".join(good)
-    assert parser.skipped == 1
-
-
-@pytest.mark.parametrize("bad", ["3", "null", '"text"', "[]", "[" * 100_000, "{", "NaN", "\x00"])
-def test_l01c_what_is_no_object_is_skipped_and_counted(bad: str) -> None:
-    chunks, parser = parse(body("a") + f"data: {bad}\n\n" + body("b") + END)
-    assert said(chunks) == "ab"
-    assert parser.skipped == 1
-
-
-def test_l09_no_token_at_all() -> None:
-    chunks, _ = parse(delta(role="assistant", content="") + END)
-    assert chunks == [Finished(5, "stop")]
-
-
-@pytest.mark.parametrize(
-    "raw", ["", body("a"), body("a") + "data: [DONE]\n\n", ": ping\n\n", "<html>"]
-)
-def test_an_end_without_a_finish_reason_is_a_failure(raw: str) -> None:
-    parser = ChatStreamParser()
-    parser.feed(raw.encode(), 5)
-    with pytest.raises(StreamBroken) as caught:
-        parser.close()
-    assert caught.value.kind == "broken_stream"
-    assert caught.value.retryable
-
-
-def test_after_the_finish_reason_only_usage_counts() -> None:
-    after = body("late") + END + event({"error": {"message": "late"}})
-    chunks, _ = parse(body("a") + END + after + event({"choices": [], "usage": USAGE}))
-    assert chunks == [TextDelta(5, "a"), Finished(5, "stop"), UsageReported(5, 9, 2)]
-
-
-def test_after_done_nothing_counts() -> None:
-    chunks, parser = parse(body("a") + END + "data: [DONE]\n\n" + body("b") + "data: {\n\n")
-    assert said(chunks) == "a"
-    assert parser.done
-    assert parser.skipped == 0
-
-
-ERRORS = {
-    "openai": event({"error": {"message": "no quota", "type": "server_error", "code": 429}}),
-    "text": event({"error": "no quota"}),
-    "groq": "event: error\n" + event({"error": {"message": "no quota", "status_code": 500}}),
-    "error event": "event: error\n" + event({"message": "no quota"}),
-    "plain error event": "event: error\ndata: no quota\n\n",
-    "old llama.cpp": 'error: {"code":500,"message":"no quota","type":"server_error"}\n\n',
-    "vllm": event({"object": "error", "message": "no quota", "type": "x", "code": 503}),
-    "cerebras": event({"message": "no quota", "type": "too_many", "code": "queue_exceeded"}),
-    "fastapi": event({"detail": "no quota"}),
-    "openrouter": event(
-        {
-            "error": {"code": 502, "message": "no quota"},
-            "choices": [{"delta": {"content": ""}, "finish_reason": "error"}],
-        }
-    ),
-    "in the choice": event({"choices": [{"delta": {}, "error": {"message": "no quota"}}]}),
-}
-
-
-@pytest.mark.parametrize("shape", ERRORS)
-def test_errors_inside_the_stream(shape: str) -> None:
-    for step in (0, 1):
-        raw = (body("a") + ERRORS[shape] + body("b") + END).encode()
-        parser = ChatStreamParser()
-        chunks: list[Chunk] = []
-        for start in range(0, len(raw), step or len(raw)):
-            chunks += parser.feed(raw[start : start + (step or len(raw))], 5)
-        assert said(chunks) == "a"
-        with pytest.raises(BackendError, match="no quota") as caught:
-            parser.close()
-        assert caught.value.kind == "in_stream"
-        assert caught.value.retryable
-
-
-def test_an_error_as_the_whole_body() -> None:
-    parser = ChatStreamParser()
-    parser.feed(b'{"error": {"message": "no quota"}}', 5)
-    with pytest.raises(BackendError, match="no quota") as caught:
-        parser.close()
-    assert caught.value.kind == "in_stream"
-
-
-def test_an_error_without_words_and_one_with_a_finish_reason_alone() -> None:
-    for raw in (event({"error": {"code": 1}}), delta("error"), event({"error": [1]})):
-        with pytest.raises(BackendError, match="error in the stream"):
-            parse(raw)
-
-
-@pytest.mark.parametrize(
-    ("code", "retryable"), [(400, False), ("401", False), (500, True), ("x", True)]
-)
-def test_some_errors_inside_the_stream_are_final(code: Any, retryable: bool) -> None:
-    with pytest.raises(BackendError) as caught:
-        parse(event({"error": {"message": "m", "code": code}}))
-    assert caught.value.retryable is retryable
-
-
-@pytest.mark.parametrize("end", ["", "\n\n"])
-def test_a_line_that_is_too_long_is_an_error(end: str) -> None:
-    parser = ChatStreamParser(max_line=1000)
-    chunks = parser.feed((body("a") + "data: " + "x" * 1000 + end + body("b")).encode(), 5)
-    assert said(chunks) == "a"
-    with pytest.raises(StreamBroken, match="too long"):
-        parser.close()
-
-
-def test_an_event_of_many_lines_is_bounded_too() -> None:
-    parser = ChatStreamParser(max_line=1000)
-    parser.feed(b"data: x\n" * 1000, 5)
-    assert parser.failure is not None
-
-
-def test_a_thousand_keepalives_are_no_event_that_is_too_long() -> None:
-    parser = ChatStreamParser(max_line=1000)
-    parser.feed(b": ping\n" * 1000 + (body("a") + END).encode(), 5)
-    assert parser.close() == []
-    assert parser.finished

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from routing.chunks import Chunk
 from routing.errors import BackendError
 from routing.messages import wire_messages
+from routing.providers import provider
 from routing.stream import ChatStreamParser
 from routing.tool_calls import parse_arguments
 
@@ -72,7 +73,8 @@ PAYLOAD = st.fixed_dictionaries(
         "error": JSON,
         "message": JSON,
         "detail": JSON,
-        "x_groq": JSON,
+        "x_groq": st.fixed_dictionaries({"usage": st.fixed_dictionaries({"queue_time": JSON})})
+        | JSON,
     },
 )
 DOCUMENT = PAYLOAD.map(json.dumps) | PAYLOAD.map(lambda p: json.dumps(p, ensure_ascii=False))
@@ -84,7 +86,7 @@ BYTES = STREAM.map(lambda s: s.encode(errors="surrogatepass")) | st.binary(max_s
 
 
 def outcome(pieces: list[bytes]) -> tuple[list[Chunk], str | None, int]:
-    parser = ChatStreamParser(max_line=200)
+    parser = ChatStreamParser(max_line=200, dialect=provider("groq").dialect)
     chunks: list[Chunk] = []
     for at_us, piece in enumerate(pieces):
         chunks += parser.feed(piece, at_us)
