@@ -55,6 +55,8 @@ def cerebras_timing(payload: Mapping[str, Any]) -> ServerTiming | None:
 def sambanova_timing(payload: Mapping[str, Any]) -> ServerTiming | None:
     """``usage`` with ``time_to_first_token`` and ``total_latency`` in seconds, and a rate."""
     usage = _mapping(payload, "usage")
+    if not usage:
+        return None
     return _unless_empty(
         ServerTiming(
             first_token_ms=_ms(usage.get("time_to_first_token")),
@@ -67,6 +69,8 @@ def sambanova_timing(payload: Mapping[str, Any]) -> ServerTiming | None:
 def llama_timing(payload: Mapping[str, Any]) -> ServerTiming | None:
     """llama.cpp's ``timings`` with ``prompt_ms``, ``predicted_ms`` and ``predicted_per_second``."""
     timings = _mapping(payload, "timings")
+    if not timings:
+        return None
     return _unless_empty(
         ServerTiming(
             prompt_ms=_number(timings.get("prompt_ms")),
@@ -77,6 +81,8 @@ def llama_timing(payload: Mapping[str, Any]) -> ServerTiming | None:
 
 
 def _in_seconds(times: Mapping[str, Any]) -> ServerTiming | None:
+    if not times:
+        return None
     return _unless_empty(
         ServerTiming(
             queue_ms=_ms(times.get("queue_time")),
