@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from streams import END, USAGE, body, delta, event, parse, said
+from chat_streams import END, USAGE, body, delta, event, parse, said
 
 from routing.chunks import Chunk, Finished, TextDelta, UsageReported
 from routing.errors import BackendError, StreamBroken

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from streams import END, USAGE, body, delta, event, parse, said, thought, usages
+from chat_streams import END, USAGE, body, delta, event, parse, said, thought, usages
 
 from routing.chunks import Finished, ReasoningDelta, TextDelta, UsageReported
 from routing.stream import ChatStreamParser

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from streams import END, USAGE, body, event, parse, usages
+from chat_streams import END, USAGE, body, event, parse, usages
 
 from routing.chunks import Finished, TextDelta, TimingReported
 from routing.providers import provider
