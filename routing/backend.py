@@ -63,6 +63,8 @@ class Backend:
         if self.config.prefill_s is None:
             return
         patient = replace(self.config, first_content_s=self.config.prefill_s)
+        if messages and messages[-1]["role"] != "user":  # the next turn's first tokens as well
+            messages = [*messages, {"role": "user", "content": ""}]
         request = ChatRequest(messages=tuple(messages), max_tokens=1)
         async with self._chat(patient, request) as chunks:
             async for _ in chunks:

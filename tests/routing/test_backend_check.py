@@ -26,6 +26,13 @@ async def test_prefill_asks_for_one_token() -> None:
         assert twin.requests[0].body["messages"] == list(ASK.messages)
 
 
+async def test_prefill_reads_on_into_the_turn_that_follows() -> None:
+    async with twin_and_backend(prefill_s=60) as (twin, backend):
+        await backend.prefill([{"role": "system", "content": "Be brief."}])
+        asked = await twin.request(0)
+        assert asked.body["messages"][-1] == {"role": "user", "content": ""}
+
+
 @virtual
 async def test_prefill_is_nothing_for_a_backend_without_it() -> None:
     async with twin_and_backend() as (twin, backend):

@@ -31,9 +31,9 @@ class Rules:
     first_partial: int = 500 * MS
     partial_every: int = 500 * MS
 
-    read_ahead_words: int = 3
+    read_ahead_words: int = 1
     """A partial transcript of so many certain words is read ahead by the language model."""
-    uncertain_words: int = 2
+    uncertain_words: int = 1
     """The last words of a partial transcript, which the next one often changes."""
 
     # Interruption.
