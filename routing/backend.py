@@ -20,6 +20,8 @@ from routing.rate_limits import RateLimits
 __all__ = ["Backend", "BackendConfig"]
 
 _CHECK_S = 3.0
+_WARM_S = 60.0
+"""Servers drop idle connections sooner than they say; asking once a minute costs nothing."""
 _WITHOUT_LIST = (404, 405, 501)
 
 
@@ -43,6 +45,7 @@ class Backend:
         self.config = config
         self._now_us = now_us
         self._connections = Connections(config)
+        self._warm_until = 0
         self.limits: RateLimits | None = None
         """What the last answer with such headers told of the rate limits."""
 
@@ -58,9 +61,11 @@ class Backend:
     async def prefill(self, messages: Sequence[dict[str, Any]]) -> None:
         """Let the server read a prompt ahead, so that a request that begins like it starts sooner.
 
-        Does nothing where the backend does not gain from it. Raises ``BackendError``.
+        Where the backend does not gain from it, its connection is opened, so that the answer need
+        not wait for that. Raises ``BackendError``.
         """
         if self.config.prefill_s is None:
+            await self._warm()
             return
         patient = replace(self.config, first_content_s=self.config.prefill_s)
         if messages and messages[-1]["role"] != "user":  # the next turn's first tokens as well
@@ -69,6 +74,16 @@ class Backend:
         async with self._chat(patient, request) as chunks:
             async for _ in chunks:
                 pass
+
+    async def _warm(self) -> None:
+        """Open a connection and keep it, if the last one is likely to be gone."""
+        now = self._now_us()
+        if self.config.keep_alive_s <= 0 or now < self._warm_until:
+            return
+        self._warm_until = now + int(min(self.config.keep_alive_s, _WARM_S) * 1_000_000)
+        bound = ContentBound(_CHECK_S, 0, 0)
+        response = await bound.wait(self._connections.open("GET", "/models", None))
+        self._connections.release_soon(response, response.aiter_raw())
 
     async def check(self) -> None:
         """Return if the server is there and takes the key; raise ``BackendError`` if not."""

@@ -38,6 +38,8 @@ class Candidate:
     continues: bool = False
     """It goes on with a last message of the assistant."""
     cost: Cost = free
+    reserve: bool = False
+    """It stands in for those that the record decided on, when none of them can be asked."""
 
     def stream(self, request: ChatRequest) -> AbstractAsyncContextManager[AsyncIterator[Chunk]]:
         """Ask it."""

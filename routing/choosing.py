@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from routing.breaker import State
+from routing.candidate import Candidate
 from routing.health import Health
 
 TIE = 50_000
@@ -28,6 +29,7 @@ class Considered:
     """What the answer will about cost; None: no price is known."""
     rests_for: int = 0
     in_budget: bool = True
+    reserve: bool = False
 
     def in_words(self) -> str:
         """For a sentence."""
@@ -36,11 +38,11 @@ class Considered:
 
 
 def consider(
-    name: str, health: Health, now: int, budget: int, usd: float | None, affordable: bool
+    candidate: Candidate, health: Health, now: int, budget: int, usd: float | None, affordable: bool
 ) -> Considered:
     """Everything that the choice depends on, as it is at ``now``."""
     return Considered(
-        name=name,
+        name=candidate.name,
         state=health.breaker.state(now),
         dead_air=round(health.dead_air(now, budget)),
         first_p50=health.first_speakable(now, 50),
@@ -50,14 +52,16 @@ def consider(
         usd=usd,
         rests_for=health.breaker.rests_for(now),
         in_budget=affordable,
+        reserve=candidate.reserve,
     )
 
 
 def rank(candidates: Sequence[Considered], *, thrift: bool = False) -> list[Considered]:
     """The order in which to ask. ``thrift``: money is short, so the cheaper comes first.
 
-    Those over the budget are left out. Those that rest come last, the one that rests the shortest
-    first: when all of them do, the least bad is asked rather than nobody.
+    Those that only stand in come after those that the record decided on, and those over the budget
+    are left out. Those that rest come last, the one that rests the shortest first: when all of
+    them do, the least bad is asked rather than nobody.
     """
 
     def cost(known: Considered) -> float:
@@ -69,7 +73,8 @@ def rank(candidates: Sequence[Considered], *, thrift: bool = False) -> list[Cons
         resting = known.rests_for if known.state == "resting" else -1
         dead_air = known.dead_air // TIE
         middle = (cost(known), dead_air) if thrift else (dead_air, cost(known))
-        return (resting, *middle, places[known.name])
+        tier = 0 if thrift else int(known.reserve)
+        return (resting, tier, *middle, places[known.name])
 
     return sorted((known for known in candidates if known.in_budget), key=order)
 
@@ -86,6 +91,8 @@ def reason(ranked: Sequence[Considered], left_out: Sequence[Considered], thrift:
         because += "is the cheapest, since the budget runs low"
     elif others[0].state == "resting":
         because += "is asked, since the others rest"
+    elif others[0].reserve and not first.reserve:
+        because += "is what the record decided on"
     elif others[0].dead_air // TIE == first.dead_air // TIE:
         because += f"is as quick as {others[0].in_words()} and costs no more"
     else:

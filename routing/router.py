@@ -94,7 +94,7 @@ class Router:
             usd = candidate.cost(asked // _CHARS_PER_TOKEN, 0, _USUAL_ANSWER)
             affordable = self.spending.affordable(call, usd)
             health, budget = self._health[name], self.rules.first_speakable
-            known.append(consider(name, health, now, budget, usd, affordable))
+            known.append(consider(candidate, health, now, budget, usd, affordable))
         ranked = rank(known, thrift=thrift)
         if not ranked:
             raise BackendError("rate_limited", "the budget is spent", retryable=False)

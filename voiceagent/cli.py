@@ -28,17 +28,23 @@ LATER: Mapping[str, tuple[str, str]] = {
 broken, and `fetch` need not wait for what it does not use."""
 
 
+LATER_GROUPS: Mapping[str, str] = {"record": "voiceagent.record_command"}
+"""Groups of commands (each module's `app`), imported only when asked for."""
+
+
 class Commands(TyperGroup):
     """The commands of this file and those of `LATER`."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return [*super().list_commands(ctx), *LATER]
+        return [*super().list_commands(ctx), *LATER, *LATER_GROUPS]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name in LATER:
             alone = typer.Typer(add_completion=False)
             alone.command(cmd_name)(_load(cmd_name))
             return typer.main.get_command(alone)
+        if cmd_name in LATER_GROUPS:
+            return typer.main.get_command(importlib.import_module(LATER_GROUPS[cmd_name]).app)
         return super().get_command(ctx, cmd_name)
 
     def invoke(self, ctx: Any) -> Any:

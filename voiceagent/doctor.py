@@ -10,6 +10,7 @@ import socket
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
@@ -18,7 +19,10 @@ from rich.text import Text
 from audio import weights
 from audio.weights_files import CHANGE_PLACE, readable_size
 from voiceagent.security import is_loopback
-from voiceagent.settings import Settings
+from voiceagent.settings import Settings, SettingsError
+
+if TYPE_CHECKING:
+    from routing.backend_config import BackendConfig
 
 NEEDED_PYTHON = (3, 11)
 BACKEND_WITHIN_S = 2.0
@@ -51,7 +55,7 @@ def examine(settings: Settings, *, verify: bool = False) -> list[Check]:
         check_memory(settings),
         check_port(settings),
         check_safety(settings),
-        check_backend(settings),
+        *check_backends(settings),
         check_browser(settings),
     ]
 
@@ -167,25 +171,43 @@ def check_safety(settings: Settings) -> Check:
     return Check("access", True, f"only {who}")
 
 
-def check_backend(settings: Settings) -> Check:
-    """The language model: its package and weights here, or its server within two seconds."""
-    name = "language model"
-    if settings.interactive_url is None:
-        return Check(name, True, "embedded llama.cpp (its package and weights: see above)")
+def check_backends(settings: Settings) -> list[Check]:
+    """The decision record, and each backend that it may use; its server within two seconds."""
+    from routing.record import RecordError, load_record
+    from voiceagent.backends import Usable, all_facts, usable_backends
+
+    try:
+        load_record(settings.decision_record)
+        usable = {one.name: one for one in usable_backends(settings)}
+    except (RecordError, SettingsError) as error:
+        return [Check("language model", False, str(error), "mend it, then start again")]
+    checks = []
+    for facts in all_facts(settings):
+        found: Usable | None = usable.get(facts.name)
+        if found is not None:
+            checks.append(_check_server(found.name, found.config))
+        elif facts.unusable is None:
+            here = "embedded llama.cpp (its package and weights: see above)"
+            checks.append(Check(facts.name, True, here))
+        else:
+            checks.append(Check(facts.name, True, f"not used: {facts.unusable}"))
+    return checks
+
+
+def _check_server(name: str, config: "BackendConfig") -> Check:
     import httpx
 
-    key = settings.interactive_api_key
-    headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
-    url = f"{settings.interactive_url}/models"
-    remedy = "check VOICEAGENT_INTERACTIVE_URL and that the server runs"
+    headers = {"Authorization": f"Bearer {config.api_key}"} if config.api_key else {}
+    url = f"{config.base_url()}/models"
     try:
         answer = httpx.get(url, headers=headers, timeout=BACKEND_WITHIN_S)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        remedy = "check its URL, and that the server runs"
         return Check(name, False, f"{url}: {error or type(error).__name__}", remedy)
     if answer.status_code in (401, 403):
-        return Check(name, False, f"{url} refuses the key", "check VOICEAGENT_INTERACTIVE_API_KEY")
+        return Check(name, False, f"{url} refuses the key", "check the key in the environment")
     ok = answer.status_code < 500 and answer.status_code != 404
-    return Check(name, ok, f"{url} answers {answer.status_code}", remedy)
+    return Check(name, ok, f"{url} answers {answer.status_code}", "check its URL")
 
 
 def check_browser(settings: Settings) -> Check:

@@ -13,12 +13,13 @@ from audio.endpoint import TurnModel, load_turn_model
 from audio.speak import Voice
 from audio.transcribe import Recogniser
 from audio.vad import VadModel
-from routing.backend import Backend, BackendConfig
-from routing.candidate import Candidate
 from routing.embedded import EmbeddedServer
 from routing.errors import BackendError
 from routing.prompt_file import prepare_prompt
+from routing.providers.llama_cpp import LLAMA_CPP
+from routing.record import load_record
 from routing.router import Router
+from voiceagent.backends import Backends, Usable, embedded_facts, usable_backends
 from voiceagent.conversation.rules import Script
 from voiceagent.field_service.role import load_role
 from voiceagent.parts import Parts
@@ -39,7 +40,8 @@ class Engine:
         self._weights = settings.home / "weights"
         self._status = dict.fromkeys(_PARTS, LOADING)
         self._server: EmbeddedServer | None = None
-        self._backend: Backend | None = None
+        self._backends: Backends | None = None
+        self._router: Router | None = None
         self._recogniser: Recogniser | None = None
         self._turn_model: TurnModel | None = None
         self._voice: Voice | None = None
@@ -99,8 +101,8 @@ class Engine:
         self._parts = None
         if self._preparing:
             self._preparing.cancel()
-        if self._backend:
-            await self._backend.aclose()
+        if self._backends:
+            await self._backends.aclose()
         if self._server:
             await self._server.stop()
         for part in (self._recogniser, self._turn_model, self._voice):
@@ -114,6 +116,9 @@ class Engine:
             await load()
         except Exception as error:
             self._status[name] = f"failed: {error}"
+            raise
+        except asyncio.CancelledError:
+            self._status[name] = "not loaded, since another part failed"
             raise
         self._status[name] = WARM
 
@@ -143,26 +148,28 @@ class Engine:
 
     async def _load_language(self, script: Script) -> None:
         settings = self._settings
-        if settings.interactive_url is None:
-            model = self._weights / "qwen2.5-coder-1.5b" / "model.gguf"
-            prompts = settings.home / "prompts"
-            prompts.mkdir(parents=True, exist_ok=True, mode=0o700)
-            system = [{"role": "system", "content": script.system}]
-            self._server = server = EmbeddedServer(model, prompts=prompts, on_change=self._changed)
-            self._prepare = lambda: prepare_prompt(server, system, prompts)
-            await server.start()
-            await self._prepare()
-            config = self._server.backend_config()
-        else:
-            key = settings.interactive_api_key
-            config = BackendConfig(
-                name="interactive",
-                url=settings.interactive_url,
-                model=settings.interactive_model or "",
-                api_key=key.get_secret_value() if key else None,
-            )
-        self._backend = Backend(config)
-        await self._backend.check()
+        usable = usable_backends(settings)
+        record = load_record(settings.decision_record)
+        if settings.embedded and LLAMA_CPP.name not in [one.name for one in usable]:
+            server = await self._start_server(script)
+            here = embedded_facts(settings)
+            usable.append(Usable(here, server.backend_config(), LLAMA_CPP.assumed_first_ms))
+        self._backends = Backends(settings, record, usable)
+        self._router = self._backends.router("interactive")
+        await self._backends.check()
+
+    async def _start_server(self, script: Script) -> EmbeddedServer:
+        """The model on this machine, with the prompt read."""
+        prompts = self._settings.home / "prompts"
+        prompts.mkdir(parents=True, exist_ok=True, mode=0o700)
+        system = [{"role": "system", "content": script.system}]
+        model = self._weights / "qwen2.5-coder-1.5b" / "model.gguf"
+        server = EmbeddedServer(model, prompts=prompts, on_change=self._changed)
+        self._server = server
+        self._prepare = lambda: prepare_prompt(server, system, prompts)
+        await server.start()
+        await self._prepare()
+        return server
 
     def _changed(self, ready: bool) -> None:
         """A language model that was started again knows nothing: prepare it as at the start."""
@@ -177,13 +184,13 @@ class Engine:
             log.warning("the prompt could not be read ahead: %s", error)
 
     def _assemble(self, script: Script, vocabulary: str | None) -> Parts:
-        if not (self._vad and self._recogniser and self._voice and self._backend):
+        if not (self._vad and self._recogniser and self._voice and self._router):
             raise RuntimeError("a part is missing")
         return Parts(
             vad=self._vad,
             recogniser=self._recogniser,
             voice=self._voice,
-            router=Router("interactive", [Candidate(self._backend.config.name, self._backend)]),
+            router=self._router,
             turn_model=self._turn_model,
             script=script,
             vocabulary=vocabulary,

@@ -1,17 +1,15 @@
 """`voiceagent record`: check a decision record, and explain it.
 
 Exit codes of both: 0 well (warnings and notes are no failure), 1 errors were found or the record
-cannot be read.
+cannot be read, 2 wrong settings.
 """
 
 import json
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, NoReturn
-from urllib.parse import urlsplit
 
 import typer
 from rich.console import Console
@@ -23,7 +21,6 @@ from routing.record import (
     DecisionRecord,
     ExplainedKind,
     Finding,
-    LaneClass,
     RecordError,
     check,
     explain,
@@ -31,6 +28,8 @@ from routing.record import (
     load_record,
     with_measurements,
 )
+from voiceagent.backends import MEASUREMENTS, all_facts
+from voiceagent.settings import SettingsError, load_settings
 
 app = typer.Typer(
     help="Check a decision record, and explain where it sends turns.",
@@ -39,84 +38,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-HOSTED: Mapping[str, tuple[str, str]] = {
-    "groq": ("api.groq.com", "GROQ_API_KEY"),
-    "cerebras": ("api.cerebras.ai", "CEREBRAS_API_KEY"),
-    "sambanova": ("api.sambanova.ai", "SAMBANOVA_API_KEY"),
-}
-"""The providers of low-latency inference: host, and the variable that holds the key."""
-
-OWN: Mapping[str, tuple[LaneClass, str]] = {
-    "interactive": ("low_latency", "VOICEAGENT_INTERACTIVE_URL"),
-    "analysis": ("gpu", "VOICEAGENT_ANALYSIS_URL"),
-}
-"""OpenAI-compatible servers that the operator names: what they are taken for, and the variable."""
-
 COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 RecordFile = Annotated[
     Path | None, typer.Argument(metavar="[FILE]", help="The record. Without it: the built-in one.")
 ]
 Measurements = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="JSON file of what was measured.")
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="JSON of what was measured (else: what the server measured here)."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
-
-def available_backends(environ: Mapping[str, str] | None = None) -> tuple[BackendFacts, ...]:
-    """The backends that this environment makes available, and those it does not, with the reason.
-
-    Only whether a key is set is looked at; its value goes nowhere.
-    """
-    env = os.environ if environ is None else environ
-    hosted = [
-        BackendFacts(
-            name=name,
-            provider=name,
-            host=host,
-            lane_class="low_latency",
-            unusable=None if env.get(variable, "").strip() else f"{variable} is not set",
-        )
-        for name, (host, variable) in HOSTED.items()
-    ]
-    own = [
-        _own(name, lane_class, variable, env.get(variable, "").strip())
-        for name, (lane_class, variable) in OWN.items()
-    ]
-    embedded = BackendFacts(
-        name="llama.cpp", provider="llama.cpp", host="this machine", lane_class="local"
-    )
-    return (*own, *hosted, embedded)
-
-
-def _own(name: str, lane_class: LaneClass, variable: str, url: str) -> BackendFacts:
-    host, unusable = "", None if url else f"{variable} is not set"
-    try:
-        host = _host(url) if url else ""
-    except ValueError as error:
-        unusable = f"{variable} {error}"
-    return BackendFacts(
-        name=name,
-        provider="openai_compatible",
-        host=host,
-        lane_class=lane_class,
-        unusable=unusable,
-    )
-
-
-def _host(url: str) -> str:
-    """Host and port of an address. Raises ValueError, which does not repeat the address."""
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host, port = None, None
-    if not host or not host.isprintable() or parts.scheme not in ("http", "https"):
-        raise ValueError("is not an http or https address")
-    if parts.username or parts.password:
-        raise ValueError("holds a user name or password")
-    standard = 443 if parts.scheme == "https" else 80
-    return f"[{host}]:{port or standard}" if ":" in host else f"{host}:{port or standard}"
 
 
 @app.command("check")
@@ -128,6 +61,8 @@ def check_command(
     try:
         record, backends = _load(file, measurements)
         findings = check(record, backends)
+    except SettingsError as error:
+        _fail(error, 2)
     except RecordError as error:
         if not as_json:
             _fail(error)
@@ -150,6 +85,8 @@ def explain_command(
     name = str(file) if file else DEFAULT_RECORD
     try:
         record, backends = _load(file, measurements)
+    except SettingsError as error:
+        _fail(error, 2)
     except RecordError as error:
         if as_json:
             typer.echo(json.dumps({"record": name, "error": str(error)}, indent=2))
@@ -166,15 +103,22 @@ def explain_command(
 def _load(
     file: Path | None, measurements: Path | None
 ) -> tuple[DecisionRecord, tuple[BackendFacts, ...]]:
-    record, backends = load_record(file), available_backends()
-    if measurements is None:
+    settings = load_settings()
+    record, backends = load_record(file or settings.decision_record), all_facts(settings)
+    if measurements is not None:
+        return record, with_measurements(backends, load_measurements(measurements))
+    own = settings.home / MEASUREMENTS
+    if not own.exists():
         return record, backends
-    return record, with_measurements(backends, load_measurements(measurements))
+    names = [backend.name for backend in backends]
+    known = {name: one for name, one in load_measurements(own).items() if name in names}
+    return record, with_measurements(backends, known)
 
 
-def _fail(error: RecordError) -> NoReturn:
-    typer.echo(f"error: {error}", err=True)
-    raise typer.Exit(1)
+def _fail(error: RecordError | SettingsError, code: int = 1) -> NoReturn:
+    for line in str(error).splitlines():
+        typer.echo(f"error: {line}", err=True)
+    raise typer.Exit(code)
 
 
 def _show_findings(name: str, findings: Sequence[Finding]) -> None:

@@ -120,6 +120,32 @@ class Settings(BaseSettings):
     """The language model that answers. None: the embedded llama.cpp."""
     interactive_model: str | None = Field(None, min_length=1, json_schema_extra=_TEXT)
     interactive_api_key: SecretStr | None = Field(None, min_length=1, json_schema_extra=_TEXT)
+    analysis_url: Annotated[str, AfterValidator(_base_url)] | None = Field(
+        None,
+        json_schema_extra=_accepts(
+            "the base URL of an OpenAI-compatible server, such as http://127.0.0.1:8001/v1"
+        ),
+    )
+    """A general GPU-backed server for slower analysis, and in reserve for answers."""
+    analysis_model: str | None = Field(None, min_length=1, json_schema_extra=_TEXT)
+    analysis_api_key: SecretStr | None = Field(None, min_length=1, json_schema_extra=_TEXT)
+    analysis_priority: Annotated[int, Number] | None = Field(
+        None, json_schema_extra=_accepts("a whole number, where that server serves by priority")
+    )
+    embedded_model: Literal["auto", "always", "never"] = Field(
+        "auto", json_schema_extra=_accepts("auto, always or never")
+    )
+    """Run a model on this machine too? auto: unless `interactive_url` names another."""
+    decision_record: Annotated[Path, AfterValidator(_folder)] | None = Field(
+        None, json_schema_extra=_accepts("the path of a decision record (JSON)")
+    )
+    """Which kind of turn goes to which kind of backend. None: the record that comes along."""
+    budget_per_call_usd: Annotated[float, Number] | None = Field(
+        None, gt=0, json_schema_extra=_accepts("an amount of US dollars above 0")
+    )
+    budget_per_day_usd: Annotated[float, Number] | None = Field(
+        None, gt=0, json_schema_extra=_accepts("an amount of US dollars above 0")
+    )
     record_dir: Folder | None = Field(None, json_schema_extra=_ANY_FOLDER)
     """Where each session's events are written. None: they are not."""
     record_audio: bool = Field(False, json_schema_extra=_accepts("true or false"))
@@ -158,14 +184,20 @@ class Settings(BaseSettings):
                     raise ValueError(f"{name} has no effect without interactive_url")
         elif self.interactive_model is None:
             raise ValueError("interactive_url needs interactive_model, the model's name there")
+        if self.analysis_url is None and (self.analysis_model or self.analysis_api_key):
+            raise ValueError("analysis_model and analysis_api_key have no effect without a URL")
+        if self.analysis_url is not None and self.analysis_model is None:
+            raise ValueError("analysis_url needs analysis_model, the model's name there")
         if self.record_audio and self.record_dir is None:
             raise ValueError("record_audio needs record_dir, the folder to write to")
         return self
 
     @property
     def embedded(self) -> bool:
-        """Whether the language model runs here."""
-        return self.interactive_url is None
+        """Whether a language model runs here."""
+        if self.embedded_model == "auto":
+            return self.interactive_url is None
+        return self.embedded_model == "always"
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -280,8 +312,9 @@ def _wrong(
 
 
 def _is_secret(name: str, value: object) -> bool:
-    """Secrets by their type, and passwords that someone put into a URL."""
-    return "SecretStr" in str(Settings.model_fields[name].annotation) or "@" in str(value)
+    """Secrets by their type, and whatever someone put where a URL should be: it may be a key."""
+    typed = "SecretStr" in str(Settings.model_fields[name].annotation)
+    return typed or name.endswith("_url") or "@" in str(value)
 
 
 def _origin_of(

@@ -34,10 +34,14 @@ async def test_prefill_reads_on_into_the_turn_that_follows() -> None:
 
 
 @virtual
-async def test_prefill_is_nothing_for_a_backend_without_it() -> None:
+async def test_without_prefill_a_connection_is_opened_and_kept_for_the_answer() -> None:
     async with twin_and_backend() as (twin, backend):
-        await backend.prefill(ASK.messages)
-        assert twin.connections == 0
+        for _ in range(3):
+            await backend.prefill(ASK.messages)
+            await asyncio.sleep(1)
+        assert twin.paths == ["/v1/models"]
+        await answer(backend)
+        assert twin.connections == 1
 
 
 @virtual

@@ -282,17 +282,37 @@ def test_doctor_asks_the_language_model(status: int, ok: bool, told: str) -> Non
     with http_server(status) as (port, keys):
         url = f"http://127.0.0.1:{port}/v1"
         options = {"interactive_url": url, "interactive_model": "m", "interactive_api_key": "k"}
-        check = doctor.check_backend(load_settings(options))
-    assert check.ok is ok
+        check = doctor.check_backends(load_settings(options))[0]
+    assert (check.name, check.ok) == ("interactive", ok)
     assert told in check.found
     assert keys == ["Bearer k"]
 
 
 def test_doctor_sees_that_nobody_answers() -> None:
     options = {"interactive_url": "http://127.0.0.1:9/v1", "interactive_model": "m"}
-    check = doctor.check_backend(load_settings(options))
+    check = doctor.check_backends(load_settings(options))[0]
     assert not check.ok
-    assert "VOICEAGENT_INTERACTIVE_URL" in check.remedy
+    assert "check its URL" in check.remedy
+
+
+def test_doctor_says_which_backends_are_used_and_why_others_are_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GROQ_API_KEY", "gsk_secret")
+    monkeypatch.setenv("GROQ_BASE_URL", "http://127.0.0.1:9/v1")
+    found = {check.name: check for check in doctor.check_backends(load_settings({}))}
+    assert not found["groq"].ok
+    assert found["cerebras"].found == "not used: CEREBRAS_API_KEY is not set"
+    assert found["llama.cpp"].ok
+    assert "gsk_secret" not in str(found)
+
+
+def test_doctor_names_what_is_wrong_with_a_decision_record(tmp_path: Path) -> None:
+    record = tmp_path / "record.json"
+    record.write_text("{")
+    (check,) = doctor.check_backends(load_settings({"decision_record": record}))
+    assert not check.ok
+    assert "record.json" in check.found
 
 
 def test_doctor_knows_a_running_server() -> None:

@@ -168,7 +168,7 @@ def test_a_named_file_must_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("VOICEAGENT_PROT", "did you mean VOICEAGENT_PORT? "),
         ("voiceagent_hots", "did you mean VOICEAGENT_HOST? "),
-        ("VOICEAGENT_API_KEY", "did you mean VOICEAGENT_INTERACTIVE_API_KEY? "),
+        ("VOICEAGENT_API_KEY", "did you mean VOICEAGENT_ANALYSIS_API_KEY? "),
         ("VOICEAGENT_ZZZZZZ", ""),
     ],
 )

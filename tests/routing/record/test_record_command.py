@@ -8,17 +8,24 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from routing.providers import PROVIDERS
 from tests.routing.record.records import SIX
-from voiceagent.record_command import HOSTED, OWN, app, available_backends
+from voiceagent.backends import all_facts
+from voiceagent.record_command import app
+from voiceagent.settings import SettingsError, load_settings
 
 KEY = "gsk_0123456789secret"
-VARIABLES = [variable for _, variable in (*HOSTED.values(), *OWN.values())]
+VARIABLES = sorted(
+    {variable for one in PROVIDERS for variable in (one.key_variable, one.url_variable)}
+)
+GPU = {"VOICEAGENT_ANALYSIS_MODEL": "m", "VOICEAGENT_ANALYSIS_URL": "https://gpu.example/v1"}
 
 
 @pytest.fixture(autouse=True)
-def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for variable in VARIABLES:
         monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("VOICEAGENT_HOME", str(tmp_path))
 
 
 def run(*arguments: str) -> tuple[int, str, str]:
@@ -36,15 +43,14 @@ def test_the_built_in_record_passes_without_any_key() -> None:
 
 def test_it_is_clean_with_a_key_and_a_gpu_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROQ_API_KEY", KEY)
-    monkeypatch.setenv("VOICEAGENT_ANALYSIS_URL", "https://gpu.example/v1")
+    for name, value in GPU.items():
+        monkeypatch.setenv(name, value)
     assert run("check") == (0, "field_service_voice_assistant.json: nothing to mend\n", "")
     assert json.loads(run("check", "--json")[1])["findings"] == []
     code, out, _ = run("explain")
     assert code == 0
-    assert "Interactive turns go to groq, and when that fails to llama.cpp, then analysis." in out
-    assert (
-        "  1. analysis on gpu.example:443. It offers a general GPU-backed model, as decided" in out
-    )
+    assert "Interactive turns go to groq, and when that fails to llama.cpp, then gpu." in out
+    assert "  1. gpu on gpu.example:443. It offers a general GPU-backed model, as decided" in out
     assert "  not usable: cerebras (CEREBRAS_API_KEY is not set)\n" in out
 
 
@@ -82,39 +88,60 @@ def test_measurements_are_told_and_checked(tmp_path: Path) -> None:
     assert "latency_target_missed" in out
     code, out, _ = run("explain", str(path), "--measurements", str(times))
     assert code == 0
-    assert "p50 500 ms, p95 900 ms, n 60, 2020-01-01 (not today); price not known" in out
+    assert "p50 500 ms, p95 900 ms, n 60, 2020-01-01 (not today); 0 USD in" in out
 
 
 @pytest.mark.parametrize("variable", VARIABLES)
 @pytest.mark.parametrize("value", [KEY, f"http://{KEY}@h/v1", f"http://h:{KEY}/", f"http://[{KEY}"])
 def test_a_key_is_never_shown(monkeypatch: pytest.MonkeyPatch, variable: str, value: str) -> None:
+    for name, sound in GPU.items():
+        monkeypatch.setenv(name, sound)
     monkeypatch.setenv(variable, value)
     shown = [
         run(command, *option) for command in ("check", "explain") for option in ((), ("--json",))
     ]
-    assert all(code == 0 for code, _, _ in shown)
+    assert all(code in (0, 2) for code, _, _ in shown)
     assert KEY not in str(shown)
-    assert KEY not in repr(available_backends())
+    try:
+        facts = repr(all_facts(load_settings()))
+    except SettingsError as error:
+        facts = str(error)
+    assert KEY not in facts
+
+
+def test_what_the_server_measured_here_is_told(tmp_path: Path) -> None:
+    entry = {"first_speakable_p50_ms": 500, "first_speakable_p95_ms": 900, "n": 60}
+    measured = {"llama.cpp": entry | {"measured_on": "2020-01-01"}, "gone": entry}
+    measured["gone"] = measured["llama.cpp"]
+    (tmp_path / "measurements.json").write_text(json.dumps(measured))
+    code, out, _ = run("explain")
+    assert code == 0
+    assert "p50 500 ms, p95 900 ms, n 60" in out
 
 
 @pytest.mark.parametrize(
-    ("url", "host", "unusable"),
+    ("url", "host"),
     [
-        ("http://H.example:8000/v1", "h.example:8000", None),
-        ("https://h.example", "h.example:443", None),
-        ("http://[::1]:9/v1", "[::1]:9", None),
-        (" ", "", "VOICEAGENT_ANALYSIS_URL is not set"),
-        ("ftp://h", "", "VOICEAGENT_ANALYSIS_URL is not an http or https address"),
-        ("h.example:8000", "", "VOICEAGENT_ANALYSIS_URL is not an http or https address"),
-        ("http://h:x", "", "VOICEAGENT_ANALYSIS_URL is not an http or https address"),
-        ("http://u:p@h", "", "VOICEAGENT_ANALYSIS_URL holds a user name or password"),
+        ("http://H.example:8000/v1", "h.example:8000"),
+        ("https://h.example", "h.example:443"),
+        ("http://[::1]:9/v1", "[::1]:9"),
     ],
 )
-def test_an_own_server_is_an_address_of_the_environment(
-    url: str, host: str, unusable: str | None
-) -> None:
-    backends = {item.name: item for item in available_backends({"VOICEAGENT_ANALYSIS_URL": url})}
-    analysis = backends["analysis"]
-    assert (analysis.host, analysis.unusable, analysis.lane_class) == (host, unusable, "gpu")
+def test_an_own_server_is_an_address(monkeypatch: pytest.MonkeyPatch, url: str, host: str) -> None:
+    for name, value in (GPU | {"VOICEAGENT_ANALYSIS_URL": url}).items():
+        monkeypatch.setenv(name, value)
+    backends = {item.name: item for item in all_facts(load_settings())}
+    assert backends["gpu"].host == host
     usable = {name for name, item in backends.items() if item.unusable is None}
-    assert usable == {"llama.cpp"} | ({"analysis"} if unusable is None else set())
+    assert usable == {"llama.cpp", "gpu"}
+
+
+@pytest.mark.parametrize("url", ["ftp://h", "h.example:8000", "http://h:x", "http://u:p@h"])
+def test_an_address_that_is_none_is_a_wrong_setting(
+    monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    for name, value in (GPU | {"VOICEAGENT_ANALYSIS_URL": url}).items():
+        monkeypatch.setenv(name, value)
+    code, out, err = run("check")
+    assert (code, out) == (2, "")
+    assert "VOICEAGENT_ANALYSIS_URL" in err
