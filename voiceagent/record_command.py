@@ -45,9 +45,7 @@ RecordFile = Annotated[
 ]
 Measurements = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE", help="JSON of what was measured (else: what the server measured here)."
-    ),
+    typer.Option(metavar="FILE", help="JSON of what was measured; without it, what was here."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
