@@ -28,6 +28,7 @@ from voiceagent.settings import load_settings
 HZ = 24_000
 FRAME = 480
 _ANSWER_WITHIN_S = 20.0
+_LONGEST_ANSWER_S = 120.0
 
 
 class CallError(Exception):
@@ -97,6 +98,8 @@ class Caller:
         self._ends_at = 0.0
         self._delay = playout_delay_s
         self._idle = asyncio.Event()
+        self._begun = asyncio.Event()
+        """The answer sounds, or is over without a sound."""
         self._answered = asyncio.Event()
         self._current: Exchange | None = None
         self._played: dict[str, int] = {}
@@ -129,12 +132,14 @@ class Caller:
         for name, pcm in wavs:
             exchange = self._current = Exchange(name)
             exchanges.append(exchange)
+            self._begun.clear()
             self._answered.clear()
             self._idle.clear()
             await self._to_say.put(pcm)
             await self._to_say.join()
             try:
-                await asyncio.wait_for(self._answered.wait(), _ANSWER_WITHIN_S)
+                await asyncio.wait_for(self._begun.wait(), _ANSWER_WITHIN_S)
+                await asyncio.wait_for(self._answered.wait(), _LONGEST_ANSWER_S)
                 await self._quiet(within=60)
             except TimeoutError:
                 continue
@@ -205,6 +210,7 @@ class Caller:
                 offset = first_voiced(pcm) * 1_000 / HZ if pcm.any() else 0.0
                 self._current.gap_ms = begins_ms + offset - self._current.ended_ms
                 self._gaps[item] = self._current
+                self._begun.set()
             await self._report(item, 1, begins_ms, "started")
         loop.call_at(self._ends_at, self._report_soon, item, self._played[item])
 
@@ -233,6 +239,7 @@ class Caller:
     async def _finished(self, event: dict[str, Any]) -> None:
         if self._current and self._current.understood:
             self._current.answer = event["heard"]
+            self._begun.set()
             self._answered.set()
 
     async def _send(self, event: dict[str, Any]) -> None:

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.browser.real_server import plain, real_server, spoken, words_in
 from tests.browser.visit import Recording, Visit
 from tests.kit.page_server import WIRE_RATE
+from tests.kit.real_server import plain, real_server, spoken, words_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 Open = Callable[..., Visit]

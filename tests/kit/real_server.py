@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -28,10 +29,11 @@ SERVE = "from voiceagent.cli import app; app()"
 
 
 @contextmanager
-def real_server() -> Iterator[str]:
+def real_server(*, log_level: str = "info", **environ: str) -> Iterator[str]:
     """The address of a server with all its models warm; it ends with the block."""
     command = [sys.executable, "-c", SERVE, "serve", "--port", "0"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    env = os.environ | {"VOICEAGENT_LOG_LEVEL": log_level} | environ
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env)
     assert process.stdout is not None
     try:
         first = process.stdout.readline()
