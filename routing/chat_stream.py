@@ -17,8 +17,9 @@ from routing.chunks import Chunk, Finished, TextDelta, ToolDelta
 from routing.connections import Connections
 from routing.errors import BackendError, StreamBroken
 from routing.http_errors import error_of_exception, hide
-from routing.messages import ChatRequest, request_body
+from routing.messages import ChatRequest, request_body, tool_names
 from routing.stream import ChatStreamParser
+from routing.text_tools import TextToolCalls
 
 MAX_ANSWER_BYTES = 32 << 20
 _MAX_ERROR_BYTES = 64 << 10
@@ -46,6 +47,8 @@ class ChatStream:
         self._request = request
         self._bound = ContentBound(config.first_content_s, config.between_chunks_s, config.tail_s)
         self._parser = ChatStreamParser(dialect=config.dialect)
+        names = tool_names(request)
+        self._written_calls = TextToolCalls(names) if names else None
         self._on_head = on_head
         self._ready: deque[Chunk] = deque()
         self._response: httpx.Response | None = None
@@ -134,7 +137,11 @@ class ChatStream:
                 self._bound.content_came()
             elif isinstance(chunk, Finished):
                 self._bound.finish_came()
-        self._ready.extend(chunks)
+        if self._written_calls is None:
+            self._ready.extend(chunks)
+            return
+        for chunk in chunks:
+            self._ready.extend(self._written_calls.feed(chunk))
 
     def _release(self) -> None:
         response, content = self._response, self._bytes

@@ -21,6 +21,10 @@ class ChatRequest:
     temperature: float = 0.0
     seed: int | None = None
     stop: tuple[str, ...] = ()
+    tools: tuple[dict[str, Any], ...] = ()
+    """Functions that the model may call, as the API describes them."""
+    tool_choice: str | None = None
+    """``auto``, ``none`` or ``required``; None: the server's own."""
 
 
 def request_body(request: ChatRequest, model: str, extra: Mapping[str, Any]) -> dict[str, Any]:
@@ -37,7 +41,21 @@ def request_body(request: ChatRequest, model: str, extra: Mapping[str, Any]) -> 
         body["seed"] = request.seed
     if request.stop:
         body["stop"] = list(request.stop)
+    if request.tools:
+        body["tools"] = list(request.tools)
+        if request.tool_choice is not None:
+            body["tool_choice"] = request.tool_choice
     return body | dict(extra)
+
+
+def tool_names(request: ChatRequest) -> frozenset[str]:
+    """The names of the functions that the model may call."""
+    functions = (tool.get("function") for tool in request.tools)
+    return frozenset(
+        str(function["name"])
+        for function in functions
+        if isinstance(function, Mapping) and "name" in function
+    )
 
 
 def wire_messages(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -13,10 +13,11 @@ import pytest
 
 from audio.weights import weights_dir
 from routing.backend import Backend
-from routing.chunks import Chunk, Finished, TextDelta, UsageReported
+from routing.chunks import Chunk, Finished, TextDelta, ToolDelta, UsageReported
 from routing.embedded import EmbeddedServer, EmbeddedServerError
 from routing.errors import BackendError
 from routing.messages import ChatRequest
+from routing.tool_calls import ToolCallCollector
 
 pytestmark = pytest.mark.models
 
@@ -88,6 +89,69 @@ async def test_two_conversations_do_not_evict_each_other(backend: Backend) -> No
         read = usage(await ask(backend, request(text + "Well?")))
         assert read.cached_tokens is not None
         assert read.cached_tokens >= 0.8 * read.prompt_tokens
+
+
+async def test_turn_two_reads_only_what_is_new(backend: Backend) -> None:
+    history = list(request("The valve was replaced in May, the pump in June. " * 12).messages)
+    first = usage(await ask(backend, ChatRequest(messages=tuple(history), max_tokens=4)))
+    history += [
+        {"role": "assistant", "content": "Yes."},
+        {"role": "user", "content": "And the pump?"},
+    ]
+    second = usage(await ask(backend, ChatRequest(messages=tuple(history), max_tokens=4)))
+    assert second.cached_tokens is not None
+    assert second.prompt_tokens - second.cached_tokens < 0.2 * first.prompt_tokens
+
+
+async def test_an_answer_goes_on_from_the_words_of_an_assistant(backend: Backend) -> None:
+    begun = ({"role": "assistant", "content": "One, two, three,"},)
+    asked = request("Count to nine in words.", 12)
+    rest = await ask(backend, ChatRequest(messages=asked.messages + begun, max_tokens=12))
+    text = "".join(chunk.text for chunk in rest if isinstance(chunk, TextDelta))
+    assert "four" in text.lower()
+    assert "one" not in text.lower()
+
+
+async def test_l11_a_cancelled_answer_frees_its_slot(backend: Backend) -> None:
+    for _ in range(4):  # more than there are slots
+        async with backend.stream(request("Tell me a long story.", 900)) as chunks:
+            await anext(chunks)
+    assert usage(await ask(backend, request("Hello?"))).completion_tokens > 0
+
+
+async def test_t19_a_tool_call_is_a_call_although_the_model_writes_it_as_text() -> None:
+    model = weights_dir() / "qwen2.5-coder-1.5b" / "model.gguf"
+    server = EmbeddedServer(model, context=1024)
+    await server.start()
+    backend = Backend(server.backend_config(**PATIENT))
+    tool = {
+        "type": "function",
+        "function": {
+            "name": "look_up",
+            "description": "Look up a customer.",
+            "parameters": {
+                "type": "object",
+                "properties": {"name": {"type": "string", "enum": ["Maria", "Xu"]}},
+                "required": ["name"],
+            },
+        },
+    }
+    asked = ChatRequest(
+        messages=request("Look up Maria.").messages,
+        max_tokens=60,
+        tools=(tool,),
+        stop=("\n\n",),
+    )
+    calls = ToolCallCollector()
+    chunks = await ask(backend, asked)
+    for chunk in chunks:
+        if isinstance(chunk, ToolDelta):
+            calls.add(chunk)
+    await backend.aclose()
+    await server.stop()
+    (call,) = calls.calls()
+    assert (call.name, call.arguments) == ("look_up", {"name": "Maria"})
+    assert not any(isinstance(chunk, TextDelta) for chunk in chunks)
 
 
 async def test_killed_in_mid_reply_then_restarted(server: EmbeddedServer, backend: Backend) -> None:
