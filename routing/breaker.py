@@ -13,6 +13,8 @@ State = Literal["closed", "resting", "trial"]
 _REST_AT_ONCE: frozenset[Kind] = frozenset({"rate_limited", "unavailable", "refused", "auth"})
 """One of these is enough; the others may be an accident of one answer."""
 _ACCIDENTS = 2
+_BAD_REQUESTS = 3
+"""A bad request is first of all the request's fault."""
 _FIRST_REST = 2 * SECOND
 _LONGEST_REST = 60 * SECOND
 _WRONG_KEY_REST = 600 * SECOND
@@ -57,14 +59,13 @@ class Breaker:
         self._trying = False
 
     def failed(self, now: int, error: BackendError) -> None:
-        """It failed. A bad request is the request's fault and says nothing about the backend."""
+        """It failed. Bad requests in a row are no accident of one: its model may be gone."""
         on_trial, self._trying = self._until is not None, False
-        if error.kind == "bad_request":
-            return
         self._failures += 1
         asked_for = error.retry_after_s
         at_once = error.kind in _REST_AT_ONCE or on_trial or asked_for is not None
-        if not at_once and self._failures < _ACCIDENTS:
+        accidents = _BAD_REQUESTS if error.kind == "bad_request" else _ACCIDENTS
+        if not at_once and self._failures < accidents:
             return
         rest = min(_FIRST_REST << min(self._rests, 10), _LONGEST_REST)
         if error.kind == "auth":

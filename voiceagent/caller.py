@@ -47,6 +47,8 @@ class Exchange:
     gap_ms: float | None = None
     """From the last voiced sample sent to the first voiced sample played here."""
     parts: list[tuple[str, float]] = field(default_factory=list)
+    answered_by: str = ""
+    """The backend and how that came about, such as "groq · 190 ms · hedged"."""
 
 
 def read_wav(path: Path) -> NDArray[np.int16]:
@@ -183,6 +185,9 @@ class Caller:
                 case "conversation.item.input_audio_transcription.completed":
                     if self._current:
                         self._current.understood += event["transcript"].strip()
+                case "voiceagent.route":
+                    if self._current and self._current.understood:
+                        self._current.answered_by = event["badge"]
                 case "voiceagent.gap":
                     self._note_parts(event)
                 case "voiceagent.heard":
@@ -298,9 +303,11 @@ def call_command(
 
 def show(exchanges: list[Exchange]) -> None:
     """A table of the call."""
-    table = Table("said", "understood", "answered", "response gap", "its parts (ms)")
+    table = Table("said", "understood", "answered", "by", "response gap", "its parts (ms)")
     for exchange in exchanges:
         gap = "-" if exchange.gap_ms is None else f"{exchange.gap_ms:.0f} ms"
         parts = ", ".join(f"{name} {ms:.0f}" for name, ms in exchange.parts)
-        table.add_row(exchange.name, exchange.understood, exchange.answer, gap, parts)
+        table.add_row(
+            exchange.name, exchange.understood, exchange.answer, exchange.answered_by, gap, parts
+        )
     Console().print(table)

@@ -113,6 +113,8 @@ any_event = st.one_of(
     st.builds(ev.ReplyRequested, at),
     st.builds(ev.ReplyCancelled, at),
     st.builds(ev.TextArrived, at, ids, st.sampled_from(["Yes. ", "well ", ""])),
+    st.builds(ev.TextInterrupted, at, ids),
+    st.builds(ev.TextRouted, at, ids, st.just({"badge": "groq · 90 ms"})),
     st.builds(ev.TextFinished, at, ids),
     st.builds(ev.TextFailed, at, ids, st.just("unavailable"), st.booleans()),
     st.builds(ev.ClauseVoiced, at, ids, ids, st.integers(0, 50_000)),

@@ -44,11 +44,13 @@ def test_an_accident_is_not_but_two_are(kind: Kind) -> None:
     assert breaker.state(2) == "resting"
 
 
-def test_a_bad_request_says_nothing_about_the_backend() -> None:
+def test_a_bad_request_is_the_requests_fault_until_it_is_the_third_in_a_row() -> None:
     breaker = Breaker()
-    for _ in range(9):
+    for _ in range(2):
         breaker.failed(0, error("bad_request"))
-    assert breaker.state(1) == "closed"
+        assert breaker.state(1) == "closed"
+    breaker.failed(0, error("bad_request"))
+    assert breaker.state(1) == "resting"
 
 
 def test_rests_grow_to_a_minute_and_one_good_answer_ends_them() -> None:
