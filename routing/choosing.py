@@ -41,14 +41,15 @@ def consider(
     candidate: Candidate, health: Health, now: int, budget: int, usd: float | None, affordable: bool
 ) -> Considered:
     """Everything that the choice depends on, as it is at ``now``."""
+    figures = health.figures(now, budget)
     return Considered(
         name=candidate.name,
         state=health.breaker.state(now),
-        dead_air=round(health.dead_air(now, budget)),
-        first_p50=health.first_speakable(now, 50),
-        first_p95=health.first_speakable(now, 95),
-        usual_gap=health.usual_gap(now),
-        measured=health.measured(now),
+        dead_air=round(figures.dead_air),
+        first_p50=figures.first_p50,
+        first_p95=figures.first_p95,
+        usual_gap=figures.usual_gap,
+        measured=figures.measured,
         usd=usd,
         rests_for=health.breaker.rests_for(now),
         in_budget=affordable,

@@ -26,6 +26,21 @@ class Pace:
     longest_gap: int
 
 
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What a backend's recent answers say together. Microseconds."""
+
+    dead_air: float
+    """Predicted for an answer: late beginnings and starved pauses."""
+    first_p50: int
+    first_p95: int
+    """To the first speakable text."""
+    usual_gap: int
+    """The longest pause between two pieces in a usual answer; 0 when nothing is known."""
+    measured: int
+    """How many recent answers there are."""
+
+
 class Health:
     """Recent answers of a backend. Cancelled and failed ones leave no pace."""
 
@@ -46,32 +61,24 @@ class Health:
         """The answers that still say something."""
         return [pace for pace in self._paces if now - pace.at < _OLD]
 
-    def first_speakable(self, now: int, percent: float) -> int:
-        """A percentile of the time to the first speakable text."""
-        return percentile(self._firsts(now), percent)
-
-    def dead_air(self, now: int, budget: int) -> float:
-        """Predicted microseconds of dead air in an answer: late beginnings and starved pauses.
+    def figures(self, now: int, budget: int) -> Figures:
+        """What they say together. ``budget``: later than this, a beginning is dead air.
 
         The mean of what lies beyond the budget is the probability of being late times by how much.
         """
-        firsts = self._firsts(now)
-        late = sum(max(0, first - budget) for first in firsts) / len(firsts)
         paces = self.recent(now)
-        starved = sum(pace.starved for pace in paces) / (len(paces) + _ASSUMED)
-        return late + starved
-
-    def usual_gap(self, now: int) -> int:
-        """The longest pause between two pieces in a usual answer; 0 when nothing is known."""
-        gaps = sorted(pace.longest_gap for pace in self.recent(now))
-        return gaps[len(gaps) // 2] if gaps else 0
-
-    def measured(self, now: int) -> int:
-        """How many recent answers there are."""
-        return len(self.recent(now))
-
-    def _firsts(self, now: int) -> list[int]:
-        return [self._assumed] * _ASSUMED + [pace.first_speakable for pace in self.recent(now)]
+        firsts = [pace.first_speakable for pace in paces] + [self._assumed] * _ASSUMED
+        firsts.sort()
+        late = sum([first - budget for first in firsts if first > budget]) / len(firsts)
+        starved = sum([pace.starved for pace in paces]) / (len(paces) + _ASSUMED)
+        gaps = sorted([pace.longest_gap for pace in paces])
+        return Figures(
+            dead_air=late + starved,
+            first_p50=percentile(firsts, 50),
+            first_p95=percentile(firsts, 95),
+            usual_gap=gaps[len(gaps) // 2] if gaps else 0,
+            measured=len(paces),
+        )
 
 
 def percentile(values: list[int], percent: float) -> int:

@@ -85,19 +85,29 @@ def answered(*firsts: int, starved: int = 0, assumed: int = 300) -> Health:
 def test_dead_air_is_how_probable_lateness_is_times_how_much() -> None:
     health = answered(*[250] * 6, 850, 1_050)
     late = (400 + 600) * MS / (8 + 2)
-    assert health.dead_air(0, BUDGET) == pytest.approx(late)
+    assert health.figures(0, BUDGET).dead_air == pytest.approx(late)
 
 
 def test_starved_pauses_count_as_dead_air() -> None:
     even, uneven = answered(*[200] * 8), answered(*[200] * 8, starved=500)
-    assert even.dead_air(0, BUDGET) == 0
-    assert uneven.dead_air(0, BUDGET) == pytest.approx(400 * MS)
+    assert even.figures(0, BUDGET).dead_air == 0
+    assert uneven.figures(0, BUDGET).dead_air == pytest.approx(400 * MS)
 
 
 def test_what_is_old_counts_no_more() -> None:
     health = answered(*[2_000] * 30)
-    assert health.dead_air(16 * 60 * SECOND, BUDGET) == 0
-    assert health.measured(16 * 60 * SECOND) == 0
+    figures = health.figures(16 * 60 * SECOND, BUDGET)
+    assert (figures.dead_air, figures.usual_gap, figures.measured) == (0, 0, 0)
+    assert figures.first_p50 == figures.first_p95 == 300 * MS
+
+
+def test_the_percentiles_of_beginnings_count_the_assumption_as_two_answers() -> None:
+    health = Health(300)
+    for first, gap in [(700, 40), (100, 10), (500, 90), (200, 20)]:
+        health.answered(Pace(0, first, 0, gap))
+    figures = health.figures(0, BUDGET)  # 100, 200, 300, 300, 500, 700
+    assert (figures.first_p50, figures.first_p95) == (300, 650)
+    assert (figures.usual_gap, figures.measured) == (40, 4)
 
 
 def test_percentiles_are_linear_and_gaps_are_the_longest() -> None:
