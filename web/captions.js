@@ -3,6 +3,7 @@
 import { make } from "./dom.js";
 import { gapView } from "./gap.js";
 import { ReplyEntry } from "./reply.js";
+import { routeView } from "./route.js";
 
 /** @typedef {import("./client.js").RealtimeEvent} RealtimeEvent */
 
@@ -31,6 +32,8 @@ export class Captions {
       "voiceagent.turn.dropped": (event) => this.dropUser(event.item_id),
       "voiceagent.clause": (event) => this.reply(event.item_id).add(/** @type {any} */ (event)),
       "voiceagent.gap": (event) => this.gap(event),
+      "voiceagent.route": (event) =>
+        this.reply(event.item_id).showRoute(routeView(/** @type {any} */ (event))),
       "voiceagent.heard": (event) => this.heard(event),
     };
   }

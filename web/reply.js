@@ -67,6 +67,14 @@ export class ReplyEntry {
     this.text.append(" ", unheard);
   }
 
+  /** Put who answers below the words; an open one stays open. @param {HTMLElement} route */
+  showRoute(route) {
+    const before = this.element.querySelector(".route");
+    if (before?.hasAttribute("open")) route.setAttribute("open", "");
+    if (before) before.replaceWith(route);
+    else this.element.append(route);
+  }
+
   /** Put the gap before the words. @param {HTMLElement} gap */
   showGap(gap) {
     this.element.querySelector(".gap")?.remove();

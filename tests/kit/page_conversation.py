@@ -85,6 +85,14 @@ class Script:
         known = {"item_id": item, "gap_ms": total, "class": kind, "measured": True}
         self.server.send("voiceagent.gap", **known, parts=listed)
 
+    def route(
+        self, item: str, badge: str, reason: str = "it is the quickest", **marks: bool
+    ) -> None:
+        """Who answers a reply."""
+        known = {"item_id": item, "backend": badge.split(" ")[0], "badge": badge, "reason": reason}
+        off = {"hedged": False, "failed_over": False, "handed_over": False}
+        self.server.send("voiceagent.route", **known, **(off | marks))
+
     def flush(self, item: str) -> None:
         """Stop the voice."""
         self.server.send("voiceagent.playout.flush", item_id=item)
