@@ -65,7 +65,7 @@ class Backend:
         not wait for that. Raises ``BackendError``.
         """
         if self.config.prefill_s is None:
-            await self._warm()
+            self._warm()
             return
         patient = replace(self.config, first_content_s=self.config.prefill_s)
         if messages and messages[-1]["role"] != "user":  # the next turn's first tokens as well
@@ -75,15 +75,12 @@ class Backend:
             async for _ in chunks:
                 pass
 
-    async def _warm(self) -> None:
-        """Open a connection and keep it, if the last one is likely to be gone."""
+    def _warm(self) -> None:
+        """Open a connection, if the last one is likely to be gone, without waiting for it."""
         now = self._now_us()
-        if self.config.keep_alive_s <= 0 or now < self._warm_until:
-            return
-        self._warm_until = now + int(min(self.config.keep_alive_s, _WARM_S) * 1_000_000)
-        bound = ContentBound(_CHECK_S, 0, 0)
-        response = await bound.wait(self._connections.open("GET", "/models", None))
-        self._connections.release_soon(response, response.aiter_raw())
+        if self.config.keep_alive_s > 0 and now >= self._warm_until:
+            self._warm_until = now + int(min(self.config.keep_alive_s, _WARM_S) * 1_000_000)
+            self._connections.warm_soon(_CHECK_S)
 
     async def check(self) -> None:
         """Return if the server is there and takes the key; raise ``BackendError`` if not."""

@@ -80,6 +80,16 @@ class Connections:
         """Read the last bytes of an answer that is whole, so that its connection can be kept."""
         self._in_background(_drain(response, content))
 
+    def warm_soon(self, within_s: float) -> None:
+        """Open a connection and keep it for the next request; a failure is not told."""
+        self._in_background(self._warm(within_s))
+
+    async def _warm(self, within_s: float) -> None:
+        with contextlib.suppress(BackendError, TimeoutError):
+            async with asyncio.timeout(within_s):
+                response = await self.open("GET", "/models", None)
+                await _drain(response, response.aiter_raw())
+
     def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._closing.add(task)

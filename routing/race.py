@@ -210,7 +210,8 @@ class Race:
 
     def _late(self, attempt: Attempt, now: int) -> None:
         """It has not begun in time, or it stalls and the speech that is left runs out."""
-        if attempt.first_content is None and not attempt.late and self._unused():
+        alone = len(self._alive()) == 1
+        if attempt.first_content is None and not attempt.late and alone and self._unused():
             attempt.late = True  # it may still be the first
             self._open(self._unused()[0], "failover", now)
             return
@@ -250,7 +251,7 @@ class Race:
     def _due(self, attempt: Attempt) -> int | None:
         """When this attempt counts as late; None: never, since nobody else may go on."""
         if attempt.last_content is None:
-            if attempt.late or not self._unused():
+            if attempt.late or not self._unused() or len(self._alive()) > 1:
                 return attempt.at + self.rules.first_content
             return attempt.at + max(self.rules.late, 2 * attempt.backend.first_p95)
         if not self._may_change():

@@ -90,9 +90,10 @@ class Answering:
     async def _stream(self, action: act.Generate) -> None:
         request = ChatRequest(messages=action.messages, max_tokens=action.max_tokens)
         await self._prefilled()
+        answer = self._router.answer(request, call=self._call)
+        self._answers[action.reply] = answer
         try:
-            async with self._router.answer(request, call=self._call) as answer:
-                self._answers[action.reply] = answer
+            async with answer:
                 usage = await self._pass_on(action.reply, answer)
         except BackendError as error:
             log.warning("reply failed: %s (%s)", error.kind, error)
@@ -104,7 +105,8 @@ class Answering:
         else:
             self._post(ev.TextFinished(self._now(), action.reply, usage))
         finally:
-            self._answers.pop(action.reply, None)
+            if self._answers.get(action.reply) is answer:
+                del self._answers[action.reply]
 
     async def _pass_on(self, reply: int, answer: RoutedAnswer) -> tuple[int, int, int] | None:
         """Post what comes as events; returns the tokens used, if somebody counted."""

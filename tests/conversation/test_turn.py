@@ -452,6 +452,19 @@ def test_a_manual_turn_that_is_not_recognised_holds_up_no_other() -> None:
     assert committed(world) == ["second part"]
 
 
+def test_a_guess_whose_voice_fails_is_asked_for_no_longer() -> None:
+    rules = Rules(idle_prompts=0, voice_bound=100 * MS, hold_complete=2 * SECOND)
+    world = World(
+        speech=[Speech(1 * SECOND, 2 * SECOND)],
+        rules=rules,
+        voice_delay=60 * SECOND,
+        answers=lambda n: LONG,
+    ).run(20 * SECOND)
+    (cancelled,) = [when for when, told in world.told if isinstance(told, act.CancelGeneration)]
+    (committed,) = [when for when, told in world.told if isinstance(told, act.TurnCommitted)]
+    assert cancelled < committed
+
+
 def test_the_text_goes_on_when_the_voice_fails() -> None:
     world = World(
         speech=[], voice_delay=60 * SECOND, rules=Rules(idle_prompts=0, voice_bound=SECOND)

@@ -37,7 +37,9 @@ async def test_prefill_reads_on_into_the_turn_that_follows() -> None:
 async def test_without_prefill_a_connection_is_opened_and_kept_for_the_answer() -> None:
     async with twin_and_backend() as (twin, backend):
         for _ in range(3):
+            began = asyncio.get_running_loop().time()
             await backend.prefill(ASK.messages)
+            assert asyncio.get_running_loop().time() == began  # an answer may wait for a prefill
             await asyncio.sleep(1)
         assert twin.paths == ["/v1/models"]
         await answer(backend)

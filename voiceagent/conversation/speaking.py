@@ -190,6 +190,8 @@ class Speaking:
             return
         self._timers.disarm(CLAUSE, VOICE)
         if not reply.committed:  # a guess: it is a trouble only if the turn ends here
+            self._timers.disarm(CONTENT)
+            self._out.append(act.CancelGeneration(reply.id))
             reply.broken = "voice_failed"
             return
         self._out.append(act.CancelSpeech(reply.id))

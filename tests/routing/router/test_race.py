@@ -86,6 +86,15 @@ def test_late_content_asks_another_beside_it_and_either_may_win() -> None:
     assert only(one.content(0, 1_600 * MS)) == [Close(1), Lead(0)]
 
 
+def test_at_most_two_are_asked_at_one_time() -> None:
+    one = race("a", "b", "c", hedge=True)
+    one.begin(0)
+    one.woke(400 * MS)
+    assert only(one.woke(2 * SECOND)) == []
+    assert only(one.failed(0, 2 * SECOND, DOWN)) == []
+    assert only(one.woke(2 * SECOND)) == [Open(2, "c", "failover")]
+
+
 def test_without_content_for_too_long_an_attempt_is_given_up() -> None:
     one = race("a")
     due = wake(one.begin(0))
