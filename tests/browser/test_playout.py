@@ -250,7 +250,8 @@ def test_o10_pitch_and_length_hold_at_another_rate(
     server.wait(lambda: server.heard_seconds > 1.6)
     heard = np.concatenate(server.heard) / 32_768
     spoken = np.flatnonzero(np.abs(heard) > 0.05)
-    assert (spoken[-1] - spoken[0]) / WIRE_RATE == pytest.approx(0.5, abs=0.005)
+    # A browser on busy cores may put in a render quantum or two; a wrong rate is off by 40 ms.
+    assert (spoken[-1] - spoken[0]) / WIRE_RATE == pytest.approx(0.5, abs=0.02)
     clean = heard[spoken[0] + 2_400 : spoken[-1] - 2_400]
     assert peak_hertz(clean, WIRE_RATE) == pytest.approx(2_000, abs=10)
     item = script.reply(("Tone.", tone(1, 440)))
