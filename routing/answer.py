@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Protocol, TypeAlias
 
 from routing.candidate import Candidate
-from routing.chunks import Chunk, Finished, TextDelta, ToolDelta, UsageReported
+from routing.chunks import Chunk, Finished, ReasoningDelta, TextDelta, ToolDelta, UsageReported
 from routing.continuation import Seam, continued
 from routing.decision import Decision
 from routing.errors import BackendError
@@ -19,6 +19,10 @@ from routing.race import Action, Close, Lead, Open, Over, Pause, Race, Wake
 from routing.spending import Spent
 
 _CHARS_PER_TOKEN = 4
+_NOT_SERVED: frozenset[str] = frozenset(
+    {"rate_limited", "unavailable", "refused", "auth", "bad_request", "quota"}
+)
+"""Ends of an attempt that nobody charges for, unless something had come."""
 
 
 class Desk(Protocol):
@@ -60,6 +64,8 @@ class _Stream:
     """What came before it was known whether it leads."""
     arrivals: list[tuple[int, int]] = field(default_factory=list)
     """(microseconds, characters) of each piece of text."""
+    characters: int = 0
+    """Of text, thoughts and tool calls: all that the server made."""
     speakable_at: int | None = None
     usage: UsageReported | None = None
 
@@ -164,7 +170,8 @@ class RoutedAnswer:
         if stream.task:
             stream.task.cancel()
         breaker = self._router.health(attempt.backend.name).breaker
-        if attempt.outcome == "timeout":
+        hung = attempt.late and attempt.first_content is None
+        if attempt.outcome == "timeout" or hung:
             breaker.failed(self._router.now_us(), BackendError("timeout", "late"))
         else:
             breaker.given_up()
@@ -189,7 +196,7 @@ class RoutedAnswer:
 
     async def _read(self, number: int, stream: _Stream) -> None:
         """Read one stream to its end."""
-        backend, breaker = stream.candidate, self._router.health(stream.candidate.name).breaker
+        backend = stream.candidate
         try:
             async with backend.stream(stream.request) as chunks:
                 async for chunk in chunks:
@@ -200,23 +207,34 @@ class RoutedAnswer:
             self._router.log_failure(backend.name, failure)
             error = BackendError("unavailable", f"{backend.name}: it could not be asked")
         else:
+            error = BackendError("broken_stream", f"{backend.name}: the answer is empty")
             self._keep(number, stream, self._rest_of(stream))
             self._do(self._race.ended(number, self._router.now_us()))
-            return
-        now = self._router.now_us()
-        breaker.failed(now, error)
-        self._do(self._race.failed(number, now, error))
+        self._over(number, stream, error)
+
+    def _over(self, number: int, stream: _Stream, error: BackendError) -> None:
+        """The stream is over: well, if the race says so, or else with this error."""
+        now, attempt = self._router.now_us(), self._race.attempts[number]
+        self._do(self._race.failed(number, now, error))  # nothing, if it ended well
+        breaker = self._router.health(stream.candidate.name).breaker
+        if attempt.outcome == "answered":
+            breaker.worked()
+        elif attempt.outcome != "cancelled":
+            breaker.failed(now, error)
 
     def _got(self, number: int, stream: _Stream, chunk: Chunk) -> None:
         if isinstance(chunk, UsageReported):
             stream.usage = chunk
+        stream.characters += _made(chunk)
         content = isinstance(chunk, TextDelta | ToolDelta)
         if content and not stream.arrivals:
-            self._router.health(stream.candidate.name).breaker.worked()
+            self._router.health(stream.candidate.name).breaker.began()
         if isinstance(chunk, TextDelta):
             stream.arrivals.append((chunk.at_us, len(chunk.text)))
             self._keep(number, stream, _through(stream.seam, chunk))
-        elif not isinstance(chunk, Finished):
+        elif isinstance(chunk, Finished):
+            self._do(self._race.finished(number, self._router.now_us()))
+        else:
             self._keep(number, stream, [chunk])
         if content:
             tool = isinstance(chunk, ToolDelta)
@@ -244,7 +262,10 @@ class RoutedAnswer:
             if stream.task:
                 stream.task.cancel()
             health = self._router.health(attempt.backend.name)
-            if attempt.outcome == "answered":
+            lost = attempt.first_content is None and self._leading is not None
+            if attempt.outcome == "cancelled" and lost and attempt.ended is not None:
+                health.outrun(now, attempt.ended - attempt.at)
+            elif attempt.outcome == "answered":
                 health.answered(self._pace(stream, attempt.at, now))
             elif attempt.outcome != "cancelled":
                 health.failures += 1
@@ -265,7 +286,9 @@ class RoutedAnswer:
         if used is None:
             asked = sum(len(str(m.get("content") or "")) for m in stream.request.messages)
             prompt = asked // _CHARS_PER_TOKEN
-            completion = sum(n for _, n in stream.arrivals) // _CHARS_PER_TOKEN
+            completion = stream.characters // _CHARS_PER_TOKEN
+            if outcome in _NOT_SERVED and not completion:
+                prompt = 0
         else:
             prompt, completion = used.prompt_tokens, used.completion_tokens
             cached = used.cached_tokens or 0
@@ -280,6 +303,16 @@ class RoutedAnswer:
             used is None,
             stream.candidate.cost(prompt, cached, completion),
         )
+
+
+def _made(chunk: Chunk) -> int:
+    """Characters that the server made for this."""
+    match chunk:
+        case TextDelta(text=text) | ReasoningDelta(text=text):
+            return len(text)
+        case ToolDelta():
+            return len(chunk.name or "") + len(chunk.arguments or "")
+    return 0
 
 
 def _through(seam: Seam | None, chunk: TextDelta) -> list[Chunk]:

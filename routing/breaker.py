@@ -49,10 +49,14 @@ class Breaker:
         """A request is being sent to it."""
         self._trying = self._until is not None and now >= self._until
 
-    def worked(self) -> None:
-        """It began to answer."""
-        self._failures = self._rests = 0
+    def began(self) -> None:
+        """It began to answer. Whether it also comes to the end is not known yet."""
         self._until, self._trying, self.reason = None, False, ""
+
+    def worked(self) -> None:
+        """It answered to the end."""
+        self.began()
+        self._failures = self._rests = 0
 
     def given_up(self) -> None:
         """A request was cancelled before it could tell anything."""

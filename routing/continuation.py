@@ -79,7 +79,8 @@ class Seam:
         held, self._held, self._open = self._held, "", False
         matches = list(_WORD.finditer(held))
         repeated = self._repeated([match[0].lower() for match in matches])
-        if repeated == 1 and self._exact and len(self._whole) > 1:
+        chance = self._exact or self._said.rstrip()[-1:] in ".!?"
+        if repeated == 1 and chance and len(self._whole) > 1:
             repeated = 0
         rest = held[matches[repeated - 1].end() :] if repeated else held
         if repeated:

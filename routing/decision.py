@@ -24,6 +24,7 @@ class Decision:
     """One sentence."""
     attempts: list[Attempt] = field(default_factory=list)
     spent: list[Spent] = field(default_factory=list)
+    may_hedge: bool = False
     leader: Attempt | None = None
     first_speakable_us: int | None = None
     """From the request (not the attempt) to the first text that could be spoken."""

@@ -42,7 +42,8 @@ class Figures:
 
 
 class Health:
-    """Recent answers of a backend. Cancelled and failed ones leave no pace."""
+    """Recent answers of a backend. Failed ones leave no pace; nor do cancelled ones, but for
+    those that another outran: at least so late they were."""
 
     def __init__(self, assumed_first: int) -> None:
         """``assumed_first``: microseconds to the first speakable text until it is measured."""
@@ -56,6 +57,12 @@ class Health:
         """An answer came to its end."""
         self.answers += 1
         self._paces.append(pace)
+
+    def outrun(self, now: int, waited: int) -> None:
+        """Another began while this one had not for ``waited``: counts only if that is late."""
+        firsts = [pace.first_speakable for pace in self.recent(now)] or [self._assumed]
+        if waited > percentile(firsts, 95):
+            self._paces.append(Pace(now, waited, 0, 0))
 
     def recent(self, now: int) -> list[Pace]:
         """The answers that still say something."""

@@ -13,12 +13,16 @@ class HedgeAllowance:
 
     def __init__(self) -> None:
         self._turns: deque[bool] = deque(maxlen=_WINDOW)
+        self._reserved = 0
 
-    def turn(self, hedged: bool) -> None:
-        """An answer is over."""
+    def reserve(self) -> bool:
+        """May the answer that begins now be hedged? If so it counts as hedged until it is over."""
+        used = sum(self._turns) + self._reserved
+        allowed = used + 1 <= max(1.0, SHARE * len(self._turns))
+        self._reserved += allowed
+        return allowed
+
+    def turn(self, hedged: bool, *, reserved: bool) -> None:
+        """An answer is over; ``reserved`` says whether it might have been hedged."""
+        self._reserved -= reserved
         self._turns.append(hedged)
-
-    @property
-    def allows(self) -> bool:
-        """May the next answer be hedged?"""
-        return sum(self._turns) + 1 <= max(1.0, SHARE * len(self._turns))

@@ -50,6 +50,8 @@ class Attempt:
     ended: int | None = None
     late: bool = False
     """Another was asked because this one did not begin."""
+    whole: bool = False
+    """The server said that the answer is complete; only its figures are still to come."""
     outcome: str = "running"
     """running, answered, cancelled, or the kind of error."""
 
@@ -143,6 +145,14 @@ class Race:
         self._tool = self._tool or tool
         return self._done(now)
 
+    def finished(self, number: int, now: int) -> list[Action]:
+        """The server says that this answer is complete: its silence is no stall from now on."""
+        attempt = self._running(number)
+        if attempt is None:
+            return []
+        attempt.whole = True
+        return self._done(now)
+
     def ended(self, number: int, now: int) -> list[Action]:
         """An attempt's stream ended well. One without content is a failure."""
         attempt = self._running(number)
@@ -163,11 +173,13 @@ class Race:
         attempt = self._running(number)
         if attempt is None:
             return []
+        if attempt.whole and attempt is self.leader:  # only its figures were lost
+            return self.ended(number, now)
         attempt.outcome, attempt.ended = error.kind, now
         if attempt is self.leader:
             self._interrupted(attempt, now, error)
         elif not self._alive():
-            self._next("failover", now, error)
+            self._next(self._instead, now, error)
         return self._done(now)
 
     def speech(self, until: int | None, now: int) -> list[Action]:
@@ -213,7 +225,7 @@ class Race:
         alone = len(self._alive()) == 1
         if attempt.first_content is None and not attempt.late and alone and self._unused():
             attempt.late = True  # it may still be the first
-            self._open(self._unused()[0], "failover", now)
+            self._open(self._unused()[0], self._instead, now)
             return
         what = "the answer stalled" if attempt is self.leader else "no content in time"
         error = BackendError("timeout", f"{attempt.backend.name}: {what}")
@@ -222,7 +234,7 @@ class Race:
         if attempt is self.leader:
             self._interrupted(attempt, now, error)
         elif not self._alive():
-            self._next("failover", now, error)
+            self._next(self._instead, now, error)
 
     def _interrupted(self, attempt: Attempt, now: int, error: BackendError) -> None:
         if self._may_change():
@@ -242,9 +254,17 @@ class Race:
         else:
             self._finish(error)
 
+    @property
+    def _instead(self) -> Purpose:
+        """What another is asked for: after a handover never the whole answer again."""
+        return "handover" if self.handed_over else "failover"
+
     def _unused(self) -> list[Considered]:
-        asked = {attempt.backend.name for attempt in self.attempts}
-        return [known for known in self.candidates if known.name not in asked]
+        """Who may still be asked; those that only lost the start, after all others."""
+        latest = {attempt.backend.name: attempt.outcome for attempt in self.attempts}
+        fresh = [known for known in self.candidates if known.name not in latest]
+        lost = [known for known in self.candidates if latest.get(known.name) == "cancelled"]
+        return fresh + lost
 
     # --- time ----------------------------------------------------------------------------------
 
@@ -254,7 +274,7 @@ class Race:
             if attempt.late or not self._unused() or len(self._alive()) > 1:
                 return attempt.at + self.rules.first_content
             return attempt.at + max(self.rules.late, 2 * attempt.backend.first_p95)
-        if not self._may_change():
+        if attempt.whole or not self._may_change():
             return None
         stalled = max(self.rules.stalled, 2 * attempt.backend.usual_gap)
         due = attempt.last_content + stalled

@@ -14,7 +14,7 @@ from typing import Any
 
 from routing.answer import RoutedAnswer
 from routing.candidate import Candidate
-from routing.choosing import consider, rank, reason
+from routing.choosing import Considered, consider, rank, reason
 from routing.decision import Decision
 from routing.errors import BackendError
 from routing.health import Health
@@ -75,8 +75,8 @@ class Router:
     async def prefill(self, messages: Sequence[dict[str, Any]]) -> None:
         """Let the backend that would be asked now read ahead. Raises ``BackendError``."""
         request = ChatRequest(messages=tuple(messages))
-        race, _ = self.plan(request, "", self.now_us())
-        await self.candidate(race.candidates[0].name).backend.prefill(messages)
+        ranked, _, _ = self._ranked(request, "", self.now_us())
+        await self.candidate(ranked[0].name).backend.prefill(messages)
 
     # --- for the answer ------------------------------------------------------------------------
 
@@ -86,7 +86,19 @@ class Router:
         return int(asyncio.get_running_loop().time() * 1_000_000)
 
     def plan(self, request: ChatRequest, call: str, now: int) -> tuple[Race, Decision]:
-        """Who is asked, in which order and why. Raises ``BackendError`` when money is out."""
+        """Who is asked, in which order and why. Raises ``BackendError`` when money is out.
+
+        To be followed by ``decided``: the plan may hold one of the few hedges.
+        """
+        ranked, known, why = self._ranked(request, call, now)
+        may_hedge = not self.spending.thrift(call) and self._hedges.reserve()
+        race = Race(ranked, self.rules, may_hedge=may_hedge)
+        return race, Decision(self.lane, now, tuple(known), why, may_hedge=may_hedge)
+
+    def _ranked(
+        self, request: ChatRequest, call: str, now: int
+    ) -> tuple[list[Considered], list[Considered], str]:
+        """The candidates in order, all that were considered, and why in one sentence."""
         thrift = self.spending.thrift(call)
         asked = sum(len(str(message.get("content") or "")) for message in request.messages)
         known = []
@@ -99,8 +111,7 @@ class Router:
         if not ranked:
             raise BackendError("rate_limited", "the budget is spent", retryable=False)
         why = reason(ranked, [one for one in known if not one.in_budget], thrift)
-        race = Race(ranked, self.rules, may_hedge=self._hedges.allows and not thrift)
-        return race, Decision(self.lane, now, tuple(known), why)
+        return ranked, known, why
 
     def candidate(self, name: str) -> Candidate:
         """By name."""
@@ -121,7 +132,7 @@ class Router:
         """An answer is over: count and tell it."""
         for spent in decision.spent:
             self.spending.charge(spent)
-        self._hedges.turn(decision.hedged)
+        self._hedges.turn(decision.hedged, reserved=decision.may_hedge)
         self.decisions.append(decision)
         if self._on_decision:
             self._on_decision(decision)

@@ -89,3 +89,8 @@ def test_the_request_for_the_rest() -> None:
     told = continued(ASK, SAID, prefixes=False)
     assert [m["role"] for m in told.messages] == ["user", "assistant", "user"]
     assert continued(ASK, "  ", prefixes=True) is ASK
+
+
+def test_a_sentence_that_begins_with_the_last_word_keeps_it() -> None:
+    seam = Seam("Close valve two. ", exact=False)
+    assert seam.push("Two bolts hold it. ") + seam.close() == "Two bolts hold it. "

@@ -66,6 +66,14 @@ def test_rests_grow_to_a_minute_and_one_good_answer_ends_them() -> None:
     assert breaker.rests_for(now) == 2 * SECOND
 
 
+def test_answers_that_begin_well_and_break_off_add_up() -> None:
+    breaker = Breaker()
+    for _ in range(2):
+        breaker.began()
+        breaker.failed(0, error("broken_stream"))
+    assert breaker.state(1) == "resting"
+
+
 def test_one_request_at_a_time_tries_a_backend_after_its_rest() -> None:
     breaker = Breaker()
     breaker.failed(0, error("unavailable"))
@@ -157,7 +165,14 @@ def test_every_choice_has_its_reason_in_one_sentence() -> None:
 def test_hedges_are_one_in_twenty() -> None:
     allowance, hedged = HedgeAllowance(), 0
     for _ in range(1_000):
-        hedge = allowance.allows
+        hedge = allowance.reserve()
         hedged += hedge
-        allowance.turn(hedge)
+        allowance.turn(hedge, reserved=hedge)
     assert 45 <= hedged <= 50
+
+
+def test_answers_at_one_time_share_the_hedges() -> None:
+    allowance = HedgeAllowance()
+    assert [allowance.reserve() for _ in range(10)] == [True] + [False] * 9
+    allowance.turn(hedged=False, reserved=True)
+    assert allowance.reserve()

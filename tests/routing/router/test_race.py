@@ -166,6 +166,33 @@ def test_a_rest_that_is_empty_completes_the_answer() -> None:
     assert only(one.ended(1, 300 * MS)) == [Lead(1), Over(None)]
 
 
+def test_after_a_handover_that_fails_another_is_asked_for_the_rest_only() -> None:
+    one = race("a", "b", "c")
+    one.begin(0)
+    one.content(0, 100 * MS)
+    one.failed(0, 200 * MS, DOWN)
+    one.resume(said=True, now=200 * MS)
+    assert only(one.failed(1, 300 * MS, DOWN)) == [Open(2, "c", "handover")]
+
+
+def test_who_only_lost_the_start_can_still_take_over() -> None:
+    one = race("a", "b", hedge=True)
+    one.begin(0)
+    one.woke(400 * MS)
+    one.content(0, 500 * MS)
+    assert isinstance(only(one.failed(0, 600 * MS, DOWN))[0], Pause)
+    assert only(one.resume(said=True, now=600 * MS)) == [Open(2, "b", "handover")]
+
+
+def test_an_answer_that_was_called_complete_does_not_stall_and_cannot_break() -> None:
+    one = race("a", "b")
+    one.begin(0)
+    one.content(0, 100 * MS)
+    assert only(one.finished(0, 130 * MS)) == []
+    assert only(one.woke(9 * SECOND)) == []
+    assert only(one.failed(0, 9 * SECOND, DOWN)) == [Over(None)]
+
+
 def test_a_lone_backend_that_stalls_is_waited_for() -> None:
     one = race("a")
     one.begin(0)
@@ -174,7 +201,9 @@ def test_a_lone_backend_that_stalls_is_waited_for() -> None:
 
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["content", "tool", "ended", "failed", "woke", "speech", "resume"]),
+        st.sampled_from(
+            ["content", "tool", "finished", "ended", "failed", "woke", "speech", "resume"]
+        ),
         st.integers(0, 3),
         st.integers(0, 4_000 * MS),
     ),
@@ -194,6 +223,8 @@ def test_any_order_of_events_keeps_the_rules(
         match what:
             case "content" | "tool":
                 did = one.content(number, now, tool=what == "tool")
+            case "finished":
+                did = one.finished(number, now)
             case "ended":
                 did = one.ended(number, now)
             case "failed":
@@ -214,9 +245,14 @@ def test_any_order_of_events_keeps_the_rules(
         waits = any(isinstance(action, Wake) for action in did) or one.leader is not None
         assert over or paused or waits or not did, "a wait without an end"
         seen += did
-    opened = [action.backend for action in seen if isinstance(action, Open)]
-    assert len(set(opened)) == len(opened), "a backend was asked twice"
+    latest: dict[str, str] = {}
+    for attempt in one.attempts:
+        before = latest.get(attempt.backend.name, "cancelled")
+        assert before == "cancelled", "a backend that failed was asked again"
+        latest[attempt.backend.name] = attempt.outcome
     assert sum(isinstance(action, Over) for action in seen) <= 1
-    handed = [a for a in seen if isinstance(a, Open) and a.purpose == "handover"]
-    assert len(handed) <= 1
+    handed = [a for a in one.attempts if a.purpose == "handover"]
+    assert sum(attempt.first_content is not None for attempt in handed) <= 1
+    after = one.attempts[one.attempts.index(handed[0]) :] if handed else []
+    assert all(a.purpose == "handover" for a in after), "the whole answer was asked for again"
     assert sum(isinstance(a, Open) and a.purpose == "hedge" for a in seen) <= int(hedge)

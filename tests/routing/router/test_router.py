@@ -254,3 +254,40 @@ async def test_no_key_is_in_a_log_an_error_or_a_decision(caplog: pytest.LogCaptu
             told += [repr(twin.backend_config()) for twin in one.twins]
             assert KEY in str(one.twins[0].requests[0].headers)
             assert not any(KEY in text for text in told)
+
+
+@virtual
+async def test_a_failure_that_another_made_good_counts_all_the_same() -> None:
+    async with desk(cut_after(20), None) as one:
+        assert (await one.ask()).split() == ANSWER.split()
+        breaker = one.router.health("groq").breaker
+        assert breaker.state(Router.now_us()) == "closed"
+        breaker.failed(Router.now_us(), BackendError("timeout", "once more"))
+        assert breaker.state(Router.now_us()) == "resting"
+
+
+@virtual
+async def test_who_never_begins_is_known_to_be_late() -> None:
+    async with desk(late(60), None) as one:
+        before = one.router.health("groq").figures(Router.now_us(), 450_000)
+        await one.ask()
+        after = one.router.health("groq").figures(Router.now_us(), 450_000)
+        assert after.first_p95 > before.first_p95
+
+
+@virtual
+async def test_an_empty_answer_on_trial_does_not_shut_a_backend_out_for_good() -> None:
+    async with desk(empty, None) as one:
+        breaker = one.router.health("groq").breaker
+        breaker.failed(Router.now_us() - 70_000_000, BackendError("refused", "gone"))
+        await one.ask()
+        assert breaker.state(Router.now_us() + 61_000_000) == "trial"
+
+
+@virtual
+async def test_who_refuses_costs_nothing() -> None:
+    async with desk(refuse, None, costs=(lambda p, c, n: float(p + n),) * 3) as one:
+        await one.ask()
+        refused, answered = one.router.decisions[-1].spent
+        assert (refused.usd, refused.prompt_tokens) == (0.0, 0)
+        assert answered.usd > 0
