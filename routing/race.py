@@ -275,7 +275,7 @@ class Race:
                 return attempt.at + self.rules.first_content
             return attempt.at + max(self.rules.late, 2 * attempt.backend.first_p95)
         if attempt.whole or not self._may_change():
-            return None
+            return None  # the reader of a stream bounds what may follow a finish reason
         stalled = max(self.rules.stalled, 2 * attempt.backend.usual_gap)
         due = attempt.last_content + stalled
         if self.speech_until is not None:

@@ -246,12 +246,16 @@ def test_o10_pitch_and_length_hold_at_another_rate(
 ) -> None:
     visit = page_for(server.url, rate=rate).talk()
     server.wait(lambda: server.heard_seconds > 0.3)
-    visit.say(tone(1, 1_000), 48_000)  # half a second at 2 kHz
-    server.wait(lambda: server.heard_seconds > 1.6)
-    heard = np.concatenate(server.heard) / 32_768
-    spoken = np.flatnonzero(np.abs(heard) > 0.05)
-    # A browser on busy cores may put in a render quantum or two; a wrong rate is off by 40 ms.
-    assert (spoken[-1] - spoken[0]) / WIRE_RATE == pytest.approx(0.5, abs=0.02)
+    for _ in range(3):  # a browser on busy cores may drop out once; a wrong rate is wrong each time
+        begin = sum(map(len, server.heard))
+        visit.say(tone(1, 1_000), 48_000)  # half a second at 2 kHz
+        server.wait(lambda begin=begin: server.heard_seconds > begin / WIRE_RATE + 1.3)
+        heard = np.concatenate(server.heard)[begin:] / 32_768
+        spoken = np.flatnonzero(np.abs(heard) > 0.05)
+        seconds = (spoken[-1] - spoken[0]) / WIRE_RATE
+        if seconds == pytest.approx(0.5, abs=0.005):
+            break
+    assert seconds == pytest.approx(0.5, abs=0.005)
     clean = heard[spoken[0] + 2_400 : spoken[-1] - 2_400]
     assert peak_hertz(clean, WIRE_RATE) == pytest.approx(2_000, abs=10)
     item = script.reply(("Tone.", tone(1, 440)))

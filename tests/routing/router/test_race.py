@@ -129,12 +129,17 @@ def test_a_pause_with_much_speech_left_is_nobodys_concern() -> None:
     assert only(one.content(0, 4 * SECOND)) == []
 
 
-def test_an_answer_is_handed_over_once() -> None:
-    one = race("a", "b", "c")
+def broken_off(one: Race) -> None:
+    """The first backend breaks off after some text that is spoken, and the next is asked."""
     one.begin(0)
     one.content(0, 100 * MS)
     one.failed(0, 200 * MS, DOWN)
     one.resume(said=True, now=200 * MS)
+
+
+def test_an_answer_is_handed_over_once() -> None:
+    one = race("a", "b", "c")
+    broken_off(one)
     one.content(1, 300 * MS)
     assert only(one.failed(1, 400 * MS, DOWN)) == [Over(DOWN)]
 
@@ -159,19 +164,13 @@ def test_nothing_is_handed_over_after_a_tool_call_began() -> None:
 
 def test_a_rest_that_is_empty_completes_the_answer() -> None:
     one = race("a", "b")
-    one.begin(0)
-    one.content(0, 100 * MS)
-    one.failed(0, 200 * MS, DOWN)
-    one.resume(said=True, now=200 * MS)
+    broken_off(one)
     assert only(one.ended(1, 300 * MS)) == [Lead(1), Over(None)]
 
 
 def test_after_a_handover_that_fails_another_is_asked_for_the_rest_only() -> None:
     one = race("a", "b", "c")
-    one.begin(0)
-    one.content(0, 100 * MS)
-    one.failed(0, 200 * MS, DOWN)
-    one.resume(said=True, now=200 * MS)
+    broken_off(one)
     assert only(one.failed(1, 300 * MS, DOWN)) == [Open(2, "c", "handover")]
 
 
