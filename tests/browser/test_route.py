@@ -43,7 +43,7 @@ def test_a_badge_may_come_before_the_words(visit: Visit, script: Script) -> None
     visit.page.locator(".route__badge").wait_for()
     script.heard("item_early", "completed", "Yes.")
     entry = visit.page.locator(".turn--agent[data-item=item_early]")
-    visit.until("() => document.querySelector('.turn--agent .turn__text').textContent === 'Yes.'")
+    visit.until("() => document.querySelector('.turn--agent .turn__text')?.textContent === 'Yes.'")
     assert entry.locator(".route__badge").inner_text() == "groq · 90 ms"
 
 
@@ -73,7 +73,7 @@ def test_what_a_server_sends_is_text(visit: Visit, script: Script) -> None:
 def test_without_the_event_there_is_no_badge(visit: Visit, script: Script) -> None:
     item = script.reply(("Daniel Brooks.", tone(0.2)))
     script.heard(item, "completed", "Daniel Brooks.")
-    visit.until("() => document.querySelector('.turn--agent').dataset.status === 'completed'")
+    visit.until("() => document.querySelector('.turn--agent')?.dataset.status === 'completed'")
     assert badges(visit) == []
 
 
