@@ -26,12 +26,35 @@ MAX_CLAUSE = 200
 """Characters after which a clause is cut at a word edge (about 13 s of speech at 15 a second)."""
 MAX_WORD = 1000
 """Characters without any white space after which even a word is cut, so that memory is bounded."""
+_CLAUSE_MARKS = ",;:()\u2013\u2014"
 _ENDLESS_WORD = re.compile(rf"\s*\S{{0,{MAX_WORD}}}\s?|\s{{{MAX_WORD}}}")
 
 
 def count_words(text: str) -> int:
     """Words with something to say in them (a lone dash or a markdown sign is none)."""
     return sum(any(c.isalnum() for c in chunk) for chunk in text.split())
+
+
+def mark_between(text: str, end: int, start: int) -> Kind | None:
+    """What ends between two words, of which one ends at `end` and the next begins at `start`.
+
+    None in mid-phrase. The period of an abbreviation ends nothing.
+    """
+    between = text[end:start]
+    for found in boundaries(text, final=True, line_start=True):
+        if end < found.cut <= start:
+            return found.kind
+        if found.cut > start:
+            break
+    return Kind.CLAUSE if any(mark in between for mark in _CLAUSE_MARKS) else None
+
+
+def first_sentence(text: str) -> int:
+    """How many characters the first sentence has, without the space behind it."""
+    for found in boundaries(text, final=True, line_start=True):
+        if found.kind is Kind.SENTENCE and count_words(text[: found.cut]):
+            return len(text[: found.cut].rstrip())
+    return len(text.rstrip())
 
 
 class PhraseSplitter:

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 SAMPLE_RATE = 24_000
 """Hz, mono: the rate of the voice and of the wire."""
 
-_FRAME = 120  # 5 ms
+FRAME = 120  # 5 ms
 _FADE = 120  # 5 ms: shorter clicks, longer eats the burst of a "t"
 _KEEP_BEFORE = 240  # 10 ms
 _KEEP_AFTER = 480  # 20 ms of decay
-_SILENT_DBFS = -52.0
+SILENT_DBFS = -52.0
 """Below this at the levelled loudness nobody hears the start of a word (an "f" begins at -45)."""
 _TARGET_DBFS = -21.0
 """Active speech level. ITU-T P.56 measures it so; -26 dBov is telephony's nominal level, and voices
@@ -53,7 +53,7 @@ def pause_samples(mark: str, text: str, speed: float) -> int:
 
 def level(audio: NDArray[np.float32]) -> NDArray[np.float32]:
     """Bring speech to the target level; exact silence stays as it is."""
-    power = _frame_power(audio)
+    power = frame_power(audio)
     if power.size == 0 or power.max() <= 0.0:
         return audio
     active = power[power > power.max() * 10 ** (-_ACTIVE_BELOW_PEAK_DB / 10)]
@@ -65,11 +65,11 @@ def level(audio: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def heard(audio: NDArray[np.float32]) -> tuple[int, int]:
     """First and last sample of what is audible, with a little of the silence around it."""
-    loud = np.flatnonzero(_frame_power(audio) > 10.0 ** (_SILENT_DBFS / 10.0))
+    loud = np.flatnonzero(frame_power(audio) > 10.0 ** (SILENT_DBFS / 10.0))
     if loud.size == 0:
         return 0, 0
-    first = max(0, int(loud[0]) * _FRAME - _KEEP_BEFORE)
-    return first, min(len(audio), (int(loud[-1]) + 1) * _FRAME + _KEEP_AFTER)
+    first = max(0, int(loud[0]) * FRAME - _KEEP_BEFORE)
+    return first, min(len(audio), (int(loud[-1]) + 1) * FRAME + _KEEP_AFTER)
 
 
 def hesitations(
@@ -80,10 +80,10 @@ def hesitations(
     `starts` are the first sample of each word after the first, and whether a mark stands before it.
     Returns stretches of silence, ends exclusive, in order.
     """
-    loud = np.flatnonzero(_frame_power(audio) > 10.0 ** (_SILENT_DBFS / 10.0)) * _FRAME
+    loud = np.flatnonzero(frame_power(audio) > 10.0 ** (SILENT_DBFS / 10.0)) * FRAME
     cuts: list[tuple[int, int]] = []
     for before, after in pairwise(loud):
-        first, last = int(before) + _FRAME, int(after)
+        first, last = int(before) + FRAME, int(after)
         if last - first <= _LONGEST_INSIDE or not starts:
             continue
         _, marked = min(starts, key=lambda start: abs(start[0] - last))
@@ -117,9 +117,10 @@ def fade(audio: NDArray[np.float32]) -> NDArray[np.float32]:
     return faded
 
 
-def _frame_power(audio: NDArray[np.float32]) -> NDArray[np.float64]:
-    whole = len(audio) // _FRAME * _FRAME
-    power: NDArray[np.float64] = np.square(
-        audio[:whole].reshape(-1, _FRAME), dtype=np.float64
-    ).mean(axis=1)
+def frame_power(audio: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Mean power of each whole frame of 5 ms."""
+    whole = len(audio) // FRAME * FRAME
+    power: NDArray[np.float64] = np.square(audio[:whole].reshape(-1, FRAME), dtype=np.float64).mean(
+        axis=1
+    )
     return power

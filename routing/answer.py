@@ -91,6 +91,7 @@ class RoutedAnswer:
         self._wake: asyncio.TimerHandle | None = None
         self._leading: int | None = None
         self._said = ""
+        self._closed = False
         self._race: Race
         self.decision: Decision
 
@@ -109,6 +110,11 @@ class RoutedAnswer:
     ) -> None:
         self._do(self._race.cancel(self._router.now_us()))
         self._end()
+
+    @property
+    def accounted(self) -> bool:
+        """It was begun and is over: the decision holds all that came of it."""
+        return self._closed
 
     def __aiter__(self) -> AsyncIterator[Item]:
         return self
@@ -272,6 +278,7 @@ class RoutedAnswer:
             self.decision.spent.append(self._spent(stream, attempt.purpose, attempt.outcome))
         outcomes = [attempt.outcome for attempt in self._race.attempts]
         self.decision.outcome = "answered" if "answered" in outcomes else outcomes[-1]
+        self._closed = True
         self._router.decided(self.decision)
 
     def _pace(self, stream: _Stream, asked: int, now: int) -> Pace:

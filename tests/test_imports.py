@@ -9,7 +9,13 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("voiceagent", "routing", "audio")
 
-PURE = ("voiceagent.conversation", "voiceagent.rhythm", "voiceagent.playout")
+PURE = (
+    "voiceagent.conversation",
+    "voiceagent.rhythm",
+    "voiceagent.playout",
+    "voiceagent.playout_clock",
+    "voiceagent.playout_pauses",
+)
 """No I/O, no clock, no await, and nothing imported that has them."""
 
 PURE_LIBRARIES = {

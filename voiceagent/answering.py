@@ -10,6 +10,7 @@ from typing import Any
 
 from routing.answer import Interrupted, RoutedAnswer
 from routing.chunks import TextDelta, UsageReported
+from routing.decision import Decision
 from routing.errors import BackendError
 from routing.messages import ChatRequest
 from routing.router import Router
@@ -33,10 +34,12 @@ class Answering:
         post: Callable[[ev.Event], None],
         now: Callable[[], int],
         start: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]],
+        decided: Callable[[int, Decision], None] = lambda _reply, _decision: None,
     ) -> None:
-        """``call`` names the session whose budget the answers count against."""
+        """``call`` names the session whose budget the answers count against. ``decided`` is told
+        of each request's decision, by its reply, once all that came of it is known."""
         self._router, self._call = router, call
-        self._post, self._now, self._start = post, now, start
+        self._post, self._now, self._start, self._decided = post, now, start, decided
         self._running: dict[int, asyncio.Task[None]] = {}
         self._answers: dict[int, RoutedAnswer] = {}
         self._prefill: asyncio.Task[None] | None = None
@@ -107,14 +110,16 @@ class Answering:
         finally:
             if self._answers.get(action.reply) is answer:
                 del self._answers[action.reply]
+            if answer.accounted:
+                self._decided(action.reply, answer.decision)
 
     async def _pass_on(self, reply: int, answer: RoutedAnswer) -> tuple[int, int, int] | None:
         """Post what comes as events; returns the tokens used, if somebody counted."""
         usage, badge = None, ""
         async for chunk in answer:
             match chunk:
-                case TextDelta(text=text):
-                    self._post(ev.TextArrived(self._now(), reply, text))
+                case TextDelta(at_us=arrived, text=text, tokens=tokens):
+                    self._post(ev.TextArrived(self._now(), reply, text, arrived, tokens))
                 case Interrupted():
                     self._post(ev.TextInterrupted(self._now(), reply))
                 case UsageReported():

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from voiceagent.conversation.events import PlayoutKind
 from voiceagent.conversation.rules import to_us
 
 FRAME = 1_920
@@ -32,23 +33,24 @@ class Pacer:
     """One stream of audio to one listener.
 
     Kernel and client buffers can hold seconds of sound, which an interruption would have to wait
-    for; so no more than ``lead`` microseconds are ever under way. ``played`` is called with the
-    estimated position of the reply (reply, samples, time of its first sample) while it sounds.
+    for; so no more than ``lead`` microseconds are ever under way. ``report`` is called with the
+    estimated position of the reply (its number, what happened, samples heard, when), as a player
+    would report it.
     """
 
     def __init__(
         self,
         send: Callable[[int, str, NDArray[np.int16]], None],
-        played: Callable[[int, int, int], None],
+        report: Callable[[int, PlayoutKind, int, int], None],
         now: Callable[[], int],
         lead: int = 400_000,
     ) -> None:
-        self._send, self._played, self._now, self._lead = send, played, now, lead
+        self._send, self._report, self._now, self._lead = send, report, now, lead
         self._pieces: deque[_Piece] = deque()
         self._more = asyncio.Event()
         self._ends_at = 0
         """When the listener will have heard all that was sent, if nothing delays it."""
-        self._reply, self._sent, self._sounded_at = 0, 0, 0
+        self._reply, self._sent = 0, 0
 
     def play(self, reply: int, item: str, pcm: NDArray[np.int16]) -> None:
         """Queue the next samples (24 kHz) of a reply."""
@@ -76,10 +78,10 @@ class Pacer:
                 continue
             sounding = self._ends_at > now
             if sounding:
-                self._played(self._reply, self._heard(), self._sounded_at)
+                self._report(self._reply, "playing", self._heard(), now)
             await self._sleep(now, sounding)
             if sounding and self._ends_at <= self._now():
-                self._played(self._reply, self._heard(), self._sounded_at)
+                self._report(self._reply, "underrun", self._sent, self._ends_at)
 
     async def _sleep(self, now: int, sounding: bool) -> None:
         """Until there is more to send, room for it, or a position to report."""
@@ -105,7 +107,10 @@ class Pacer:
         if piece.start >= len(piece.pcm):
             self._pieces.popleft()
         if first:
-            self._reply, self._sent, self._sounded_at = piece.reply, 0, max(now, self._ends_at)
+            self._reply, self._sent = piece.reply, 0
+        if first or self._ends_at < now:
+            kind: PlayoutKind = "started" if first else "playing"
+            self._report(self._reply, kind, self._sent, max(now, self._ends_at))
         self._sent += len(frame)
         self._ends_at = max(now, self._ends_at) + to_us(len(frame))
         self._send(piece.reply, piece.item, frame)

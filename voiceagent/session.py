@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,14 +19,16 @@ from numpy.typing import NDArray
 from audio.ear import Continued, Ear, Paused, Resumed, Started
 from audio.worker import Busy
 from voiceagent.answering import Answering
-from voiceagent.audio_clock import AudioClock
 from voiceagent.conversation import actions as act
 from voiceagent.conversation import events as ev
 from voiceagent.conversation.turn import Conversation
-from voiceagent.pacer import Pacer
+from voiceagent.listener_clock import ListenerClock
 from voiceagent.parts import Parts
+from voiceagent.playing import Playing
 from voiceagent.recording import Recorder
+from voiceagent.turn_record import TurnRecord
 from voiceagent.voicing import Voicing
+from voiceagent.watch import TurnWatch
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +44,8 @@ _TELL = (
     act.ReplyText,
     act.ReplyAudioDone,
     act.ReplySounded,
+    act.PauseHeard,
+    act.ReplyStopped,
     act.RouteTold,
     act.ReplyEnded,
     act.HeardChanged,
@@ -73,6 +77,9 @@ class Client(Protocol):
     ) -> None:
         """A clause will sound from sample ``first`` of the reply on."""
 
+    def ask_clock(self, number: int) -> None:
+        """Ask what the client's clock reads; the answer names the number."""
+
     def close(self, code: int, reason: str) -> None:
         """End the connection."""
 
@@ -93,12 +100,17 @@ class Session:
         greet: bool = True,
         session_id: str | None = None,
         recorder: Recorder | None = None,
+        on_turn: Callable[[TurnRecord], None] | None = None,
+        keep_text: bool = False,
     ) -> None:
+        """``on_turn`` is given each turn's record when it is complete, with what was said only
+        where ``keep_text`` is on."""
         self.id = session_id or new_session_id()
-        self.clock = AudioClock()
+        self.clock = ListenerClock()
         self._loop = asyncio.get_running_loop()
         self._parts, self._client, self._recorder = parts, client, recorder
         self._greet = greet
+        self._watch = TurnWatch(on_turn or _nobody, self.now_us(), keep_text=keep_text)
         self._inbox: asyncio.Queue[ev.Event] = asyncio.Queue(_INBOX)
         self._conversation = Conversation(parts.script, parts.rules)
         self._ear = Ear(parts.vad, INPUT_HZ, parts.ear)
@@ -107,10 +119,11 @@ class Session:
         self._partial: asyncio.Task[None] | None = None
         self._final: tuple[int, asyncio.Task[None]] | None = None
         """The latest final recognition, and of which utterance it is."""
-        self._answering = Answering(parts.router, self.id, self.post, self.now_us, self._start)
+        self._answering = Answering(
+            parts.router, self.id, self.post, self.now_us, self._start, self._watch.decided
+        )
         self._voicing = Voicing(parts.voice, parts.speed, self.post, self.now_us, self._start)
-        self._pacer = Pacer(client.audio, self._estimated, self.now_us)
-        self._items: dict[int, str] = {}
+        self._playing = Playing(client, self._voicing, self.clock, self.post, self.now_us)
         self._over = False
 
     def now_us(self) -> int:
@@ -173,18 +186,20 @@ class Session:
         self.post(ev.InputCleared(self.now_us()))
 
     def playout_report(
-        self, item: str, played_samples: int, input_ms: float | None, kind: str
+        self,
+        item: str,
+        played_samples: int,
+        input_ms: float | None,
+        kind: ev.PlayoutKind,
+        stretched_samples: int = 0,
+        cushion_ms: float | None = None,
     ) -> None:
         """The client's player says how much of an item has sounded."""
-        reply = next((reply for reply, known in self._items.items() if known == item), None)
-        if reply is None:
-            return
-        now, sounded_at = self.now_us(), None
-        if kind == "started":
-            at = None if input_ms is None else self.clock.at(int(input_ms * 1_000))
-            sounded_at = now if at is None else min(at, now)
-            played_samples = max(1, played_samples)
-        self.post(ev.Played(now, reply, played_samples, sounded_at, measured=True))
+        self._playing.report(item, played_samples, input_ms, kind, stretched_samples, cushion_ms)
+
+    def clock_answered(self, number: int, input_ms: float) -> None:
+        """The client answers what its clock read."""
+        self._playing.clock_answered(number, input_ms)
 
     def item(self, item_id: str) -> dict[str, Any] | None:
         """An item of the history, or None."""
@@ -200,7 +215,8 @@ class Session:
 
     async def run(self) -> None:
         """Converse until the session is closed; leaves no task behind."""
-        pacing = self._start(self._pacer.run())
+        pacing = self._start(self._playing.pacer.run())
+        self._start(self._playing.ask_clock())
         pacing.add_done_callback(self._silenced)
         self.post(ev.SessionOpened(self.now_us(), self._greet))
         try:
@@ -211,6 +227,8 @@ class Session:
                     self._recorder.write(event, actions)
                 for action in actions:
                     self._perform(action)
+                for action in self._watch.observe(event, actions):
+                    self._client.tell(action)
                 self._over = self._over or isinstance(event, ev.SessionClosed)
         finally:
             self._over = True
@@ -225,6 +243,7 @@ class Session:
             await asyncio.wait(self._tasks, timeout=3)
         if self._recorder:
             self._recorder.close()
+        self._watch.close(self.now_us())
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = self._loop.create_task(work)
@@ -271,12 +290,12 @@ class Session:
             case act.CancelSpeech():
                 self._voicing.cancel(action.reply)
             case act.Play():
-                self._play(action)
+                self._playing.play(action)
             case act.Flush():
-                self._flush(action)
+                self._playing.flush(action)
             case _ if isinstance(action, _TELL):
                 if isinstance(action, act.ReplyStarted):
-                    self._remember(action)
+                    self._playing.remember(action)
                 self._client.tell(action)
 
     def _wake(self, action: act.WakeAt) -> None:
@@ -330,38 +349,13 @@ class Session:
             return
         self.post(ev.TurnScored(self.now_us(), action.utterance, action.revision, probability))
 
-    def _play(self, action: act.Play) -> None:
-        voiced = self._voicing.take(action.reply, action.clause)
-        item = self._items[action.reply]
-        self._client.clause(
-            action.reply,
-            item,
-            action.clause,
-            voiced.text,
-            voiced.first,
-            len(voiced.pcm),
-            voiced.words,
-        )
-        self._pacer.play(action.reply, item, voiced.pcm)
-
-    def _flush(self, action: act.Flush) -> None:
-        heard = self._pacer.flush(action.reply)
-        if not self._client.reports_playout:
-            self.post(ev.Played(self.now_us(), action.reply, heard))
-        self._client.tell(action)
-
-    def _estimated(self, reply: int, samples: int, sounded_at: int) -> None:
-        if not self._client.reports_playout:
-            self.post(ev.Played(self.now_us(), reply, samples, sounded_at))
-
-    def _remember(self, action: act.ReplyStarted) -> None:
-        self._items[action.reply] = action.item
-        while len(self._items) > 16:
-            del self._items[next(iter(self._items))]
-
     def _when(self, sample: int, now: int) -> int:
         at = self.clock.at(_audio_us(sample))
         return now if at is None else min(at, now)
+
+
+def _nobody(_record: TurnRecord) -> None:
+    """Nobody keeps records of this session's turns."""
 
 
 def _audio_us(sample: int) -> int:

@@ -51,7 +51,7 @@ class CostRecord:
 
     backend: str
     purpose: str
-    """first, failover, hedge or handover."""
+    """answer, failover, hedge or handover."""
     outcome: str
     prompt_tokens: int
     cached_tokens: int
@@ -84,7 +84,7 @@ class TurnRecord:
     committed_us: int | None = None
     """When the turn was taken to be over (typed: when it came)."""
     dropped: str | None = None
-    """Why nothing came of it: empty, backchannel, unrecognised."""
+    """Why nothing came of it: empty, backchannel, unrecognised, closed (the call ended first)."""
 
     reply: int | None = None
     """The reply's number in the session; None where there was none."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from audio.silence import silences
 from audio.speakable import SpokenText
 from voiceagent.conversation import events as ev
 from voiceagent.parts import Speaks
@@ -90,4 +91,5 @@ class Voicing:
             )
             state.voiced[clause] = VoicedClause(text, spoken.pcm, words, state.samples)
             state.samples += len(spoken.pcm)
-            self._post(ev.ClauseVoiced(self._now(), reply, clause, len(spoken.pcm), words))
+            silent = silences(spoken.pcm)
+            self._post(ev.ClauseVoiced(self._now(), reply, clause, len(spoken.pcm), words, silent))

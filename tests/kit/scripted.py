@@ -221,6 +221,9 @@ class Listener:
         self.session: Session | None = None
         self._ends_at = 0.0
         self._played: dict[int, int] = {}
+        self._items: dict[int, str] = {}
+        self._dry_at: dict[int, float] = {}
+        """When what was received of a reply will have been played."""
         self._flushed: set[int] = set()
 
     def tell(self, action: act.Action) -> None:
@@ -228,6 +231,8 @@ class Listener:
         if isinstance(action, act.Flush):
             self._flushed.add(action.reply)
             self._ends_at = _time()
+            if self.reports_playout and self.session and action.reply in self._items:
+                self._report(action.reply, "flushed", _time())
 
     def audio(self, reply: int, item: str, pcm: NDArray[np.int16]) -> None:
         now = _time()
@@ -236,16 +241,27 @@ class Listener:
         self._ends_at = begins + len(pcm) / 24_000
         if self.reports_playout:
             loop = asyncio.get_running_loop()
-            loop.call_at(self._ends_at, self._heard, reply, item, len(pcm), begins)
+            self._items[reply] = item
+            resumes = begins > self._dry_at.get(reply, begins)
+            if reply not in self._played or resumes:
+                kind: ev.PlayoutKind = "playing" if resumes else "started"
+                loop.call_at(begins, self._report, reply, kind, begins)
+            self._played.setdefault(reply, 0)
+            self._dry_at[reply] = self._ends_at
+            loop.call_at(self._ends_at, self._heard, reply, len(pcm), self._ends_at)
 
-    def _heard(self, reply: int, item: str, samples: int, began: float) -> None:
-        if reply in self._flushed or self.session is None:
+    def _heard(self, reply: int, samples: int, at: float) -> None:
+        if reply in self._flushed:
             return
-        first = reply not in self._played
-        self._played[reply] = self._played.get(reply, 0) + samples
-        position = self.session.clock.position(int(began * 1e6)) / 1_000
-        kind = "started" if first else "playing"
-        self.session.playout_report(item, self._played[reply], position, kind)
+        self._played[reply] += samples
+        dry = self._dry_at[reply] == at
+        self._report(reply, "underrun" if dry else "playing", at)
+
+    def _report(self, reply: int, kind: ev.PlayoutKind, at: float) -> None:
+        if self.session is None or (reply in self._flushed and kind != "flushed"):
+            return
+        position = self.session.clock.position(int(at * 1e6)) / 1_000
+        self.session.playout_report(self._items[reply], self._played[reply], position, kind)
 
     def clause(
         self,
@@ -258,6 +274,12 @@ class Listener:
         words: tuple[ev.WordSpan, ...],
     ) -> None:
         self.clauses.append(text)
+
+    def ask_clock(self, number: int) -> None:
+        """Answered at once: this network takes no time."""
+        if self.session is not None:
+            position = self.session.clock.position(int(_time() * 1e6))
+            self.session.clock_answered(number, position / 1_000)
 
     def close(self, code: int, reason: str) -> None:
         self.closed = (code, reason)

@@ -246,17 +246,21 @@ class World:
         offset = player.total.get(reply, 0)
         player.total[reply] = offset + samples
         player.free_at = begin + to_us(samples)
-        steps = [*range(2_400, samples, 2_400), samples] if samples else []
+        steps = [0, *range(2_400, samples, 2_400), samples] if samples else []
         for step in steps:
-            self.at(begin + to_us(step), self._advance(reply, offset + step, begin))
+            self.at(begin + to_us(step), self._advance(reply, offset + step))
 
-    def _advance(self, reply: int, position: int, begin: int) -> Callable[[], None]:
+    def _advance(self, reply: int, position: int) -> Callable[[], None]:
         def report() -> None:
             if reply in self.player.flushed:
                 return
             self.player.played[reply] = position
+            kind: ev.PlayoutKind = "playing" if position else "started"
+            if position == self.player.total[reply]:
+                kind = "underrun"  # unless more comes at this very instant
             if self.reports:
-                self.feed(ev.Played(self.now, reply, position, begin, measured=True))
+                event = ev.Played(self.now, reply, position, kind, self.now, measured=True)
+                self.feed(event)
 
         return report
 
@@ -264,7 +268,8 @@ class World:
         self.player.flushed.add(reply)
         self.player.free_at = self.now
         heard = self.player.played.get(reply, 0)
-        self.at(self.now + 20 * MS, ev.Played(self.now + 20 * MS, reply, heard))
+        now, until = self.now, self.now + 20 * MS
+        self.at(until, ev.Played(until, reply, heard, "flushed", now, measured=self.reports))
 
     # --- what the listener knows ---------------------------------------------------------------
 

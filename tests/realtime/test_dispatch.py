@@ -48,10 +48,11 @@ class NotedSession:
     def clear_input(self) -> None:
         self.calls.append(("clear",))
 
-    def playout_report(
-        self, item: str, played_samples: int, input_ms: float | None, kind: str
-    ) -> None:
-        self.calls.append(("report", item, played_samples, input_ms, kind))
+    def playout_report(self, *report: Any) -> None:
+        self.calls.append(("report", *report))
+
+    def clock_answered(self, number: int, input_ms: float) -> None:
+        self.calls.append(("clock", number, input_ms))
 
     def item(self, item_id: str) -> dict[str, Any] | None:
         return self.history.get(item_id)
@@ -249,4 +250,14 @@ def test_playout_reports_reach_the_session() -> None:
     desk = Desk()
     report = {"item_id": "item_2", "played_samples": 0, "input_ms": 20.5, "kind": "started"}
     desk.send("voiceagent.playout.report", **report)
-    assert desk.session.calls == [("report", "item_2", 0, 20.5, "started")]
+    desk.send("voiceagent.playout.report", **report, stretched_samples=480, cushion_ms=61.5)
+    assert desk.session.calls == [
+        ("report", "item_2", 0, 20.5, "started", 0, None),
+        ("report", "item_2", 0, 20.5, "started", 480, 61.5),
+    ]
+
+
+def test_what_the_clients_clock_reads_reaches_the_session() -> None:
+    desk = Desk()
+    desk.send("voiceagent.clock.reply", id=3, input_ms=1_020.5)
+    assert desk.session.calls == [("clock", 3, 1_020.5)]

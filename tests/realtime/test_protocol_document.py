@@ -26,7 +26,7 @@ def test_every_client_event_is_in_the_document() -> None:
 def test_every_event_of_ours_is_in_the_document() -> None:
     source = "".join(path.read_text(encoding="utf-8") for path in REALTIME.glob("*.py"))
     made = set(re.findall(r'"(voiceagent\.[a-z.]+)"', source)) - set(ce._EXTENSIONS)
-    made |= {f"voiceagent.{name}" for name in re.findall(r'ours\("([a-z.]+)"', source)}
+    made |= {f"voiceagent.{name}" for name in re.findall(r'ours\(\s*"([a-z.]+)"', source)}
     made |= {f"voiceagent.{name}" for name in re.findall(r'_playout\("([a-z.]+)"', source)}
     made -= {"voiceagent."}
     named = set(re.findall(r"^\| `(voiceagent\.[a-z.]+)`", DOCUMENT, re.M)) - set(ce._EXTENSIONS)

@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.kit.virtual_time import VirtualLoop, virtual
-from voiceagent.audio_clock import AudioClock
+from voiceagent.listener_clock import ListenerClock
 from voiceagent.conversation import actions as act
 from voiceagent.conversation import events as ev
 from voiceagent.transports.websocket import Connection
@@ -61,7 +61,7 @@ class IdleSession:
     id = "sess_test"
 
     def __init__(self, client: Connection) -> None:
-        self.client, self.clock = client, AudioClock()
+        self.client, self.clock = client, ListenerClock()
         self.closed = 0
         self.stubborn = False
         self.ended = asyncio.Event()
@@ -97,7 +97,9 @@ class IdleSession:
 
     def clear_input(self) -> None: ...
 
-    def playout_report(self, item: str, played: int, at: float | None, kind: str) -> None: ...
+    def playout_report(self, *report: object) -> None: ...
+
+    def clock_answered(self, number: int, input_ms: float) -> None: ...
 
     def item(self, item_id: str) -> dict[str, Any] | None:
         return None

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.kit.virtual_time import virtual
+from voiceagent.conversation.events import PlayoutKind
 from voiceagent.pacer import Pacer
 
 
@@ -18,8 +19,9 @@ class Sink:
         self.sent: list[tuple[int, int]] = []
         self.pcm: list[NDArray[np.int16]] = []
         self.heard: list[tuple[int, int, int]] = []
+        self.kinds: list[tuple[PlayoutKind, int, int]] = []
         self.loop = asyncio.get_running_loop()
-        self.pacer = Pacer(self.send, self.played, self.now, lead)
+        self.pacer = Pacer(self.send, self.report, self.now, lead)
         self.task = asyncio.create_task(self.pacer.run())
 
     def now(self) -> int:
@@ -29,8 +31,9 @@ class Sink:
         self.sent.append((self.now(), len(pcm)))
         self.pcm.append(pcm)
 
-    def played(self, reply: int, samples: int, sounded_at: int) -> None:
+    def report(self, reply: int, kind: PlayoutKind, samples: int, at: int) -> None:
         self.heard.append((self.now(), reply, samples))
+        self.kinds.append((kind, samples, at))
 
     async def stop(self) -> None:
         self.task.cancel()

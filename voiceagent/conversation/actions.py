@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from voiceagent.rhythm.pauses import Cause, Place
+from voiceagent.rhythm.values import Value
+
 ReplyStatus = Literal["completed", "cancelled", "interrupted", "failed"]
 
 
@@ -199,9 +202,62 @@ class ReplySounded(Action):
     reply: int
     item: str
     gap: int | None
-    """Microseconds from the user's last voiced sample; None for replies to no spoken turn."""
+    """Microseconds from the user's last voiced sample to the first audible one; None for replies to
+    no spoken turn."""
     measured: bool
     parts: tuple[tuple[str, int], ...]
+    sounded_at: int = 0
+    audible_at: int = 0
+    """When the first sample that is not silent was heard."""
+    last_voiced: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PauseHeard(Action):
+    """A silence inside the reply is over; times on the session's clock."""
+
+    reply: int
+    item: str
+    sample: int
+    at: int
+    duration: int
+    place: Place
+    cause: Cause
+    underrun: int
+    """How long of it the player had nothing to play."""
+    stretched: int
+    """How much of it the player added."""
+    measured: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyStopped(Action):
+    """The player has nothing more of the reply to play."""
+
+    reply: int
+    item: str
+    at: int
+    """When its last sample was heard."""
+    anchors: tuple[tuple[int, int], ...]
+    """(sample, time) from which the samples run on; see ``playout_clock``."""
+    samples: int
+    underruns: int
+    cushion: int | None
+    stop: int | None
+    """Barge-in: from the user's onset to the last sample heard; None for any other end."""
+    measured: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TokensSeen(Action):
+    """What of a reply's text came when; from the session's watch, not from the conversation."""
+
+    reply: int
+    item: str
+    ticks: tuple[tuple[int, int | None], ...]
+    """(time, tokens or None) of each chunk since the last telling."""
+    evenness: Value
+    """Of all that has come so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +280,8 @@ class ReplyEnded(Action):
     heard: str
     usage: tuple[int, int, int] | None = None
     """Tokens of the prompt, of it cached, of the answer; None where nobody counted."""
+    cut_by: str | None = None
+    """The user's item that interrupted it."""
 
 
 @dataclass(frozen=True, slots=True)

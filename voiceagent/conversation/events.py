@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+PlayoutKind = Literal["started", "playing", "underrun", "stopped", "flushed"]
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -153,8 +155,13 @@ class ReplyCancelled(Event):
 
 @dataclass(frozen=True, slots=True)
 class TextArrived(Event):
+    """A piece of the answer; ``arrived`` is when its bytes came, before they were read."""
+
     reply: int
     text: str
+    arrived: int | None = None
+    tokens: int | None = None
+    """None where the server did not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,12 +206,16 @@ class WordSpan:
 
 @dataclass(frozen=True, slots=True)
 class ClauseVoiced(Event):
-    """The audio of a clause is there: ``samples`` at 24 kHz, our own closing pause included."""
+    """The audio of a clause is there: ``samples`` at 24 kHz, our own closing pause included.
+
+    ``silences`` are the (first, last) samples between which nothing is to be heard.
+    """
 
     reply: int
     clause: int
     samples: int
     words: tuple[WordSpan, ...] = ()
+    silences: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,13 +228,23 @@ class VoiceFailed(Event):
 class Played(Event):
     """How much of a reply has been played so far (samples at 24 kHz).
 
-    ``sounded_at`` is when its first sample was heard, on the session's clock. ``measured`` is
-    False when the figures are estimates, because the client does not report its playout.
+    ``heard_at`` is when the last of them was heard (``underrun``, ``stopped``, ``flushed``) or the
+    next one was (``started``, ``playing``), on the listener's clock; ``offset`` is the session's
+    clock less the listener's. ``stretched`` counts the samples of silence that the player has added
+    to pauses. ``measured`` is False when the figures are estimates, because the client does not
+    report its playout.
     """
 
     reply: int
     samples: int
-    sounded_at: int | None = None
+    kind: PlayoutKind = "playing"
+    heard_at: int | None = None
+    offset: int = 0
+    stretched: int = 0
+    uplink: int = 0
+    """How long the person's voice takes from the ear of the microphone to us, if that is known."""
+    cushion: int | None = None
+    """What the player keeps unplayed against jitter (microseconds)."""
     measured: bool = False
 
 

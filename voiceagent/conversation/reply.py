@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from audio.phrases import PhraseSplitter
 from voiceagent.playout import PlayoutLedger
+from voiceagent.playout_pauses import PauseFinder
 
 # The milestones of a spoken answer in the order they must come; each part is named for what ended
 # at its milestone, so that the parts add up to the response gap exactly.
@@ -17,7 +18,10 @@ MILESTONES = (
     ("first_voiced", "voice"),
     ("released", "hold"),
     ("sounded", "playout"),
+    ("audible", "leading silence"),
 )
+
+_AT_THE_LISTENER = ("sounded", "audible")
 
 
 @dataclass(slots=True)
@@ -52,6 +56,19 @@ class Reply:
     sealed: bool = False
     """The client said what was heard; reports that come later change nothing."""
     marks: dict[str, int] = field(default_factory=dict)
+    uplink: int = 0
+    """How long the user's voice was under way to us (microseconds)."""
+    offset: int = 0
+    """The session's clock less the listener's."""
+    cushion: int | None = None
+    cut_by: tuple[str, int] | None = None
+    """Item and onset of the user's speech that interrupted it."""
+    stopped: bool = False
+    """It was told when its last sample was heard."""
+    pauses: PauseFinder = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pauses = PauseFinder(self.ledger)
 
     @property
     def all_voiced(self) -> bool:
@@ -81,11 +98,23 @@ class Reply:
         """The response gap in named parts (microseconds) that add up to it."""
         if self.last_voiced is None:
             return ()
-        parts, before = [], self.last_voiced
-        end = max(before, self.marks.get("sounded", before))
+        uplink = self._uplink()
+        before = self.last_voiced
+        end = max(before, self.marks.get("audible", before) - uplink)
+        parts = [("uplink", uplink)] if uplink else []
         for milestone, part in MILESTONES:
+            later = uplink if milestone in _AT_THE_LISTENER else 0
             # A guess runs ahead: a milestone may lie before the one it follows.
-            at = min(max(before, self.marks.get(milestone, before)), end)
+            at = min(max(before, self.marks.get(milestone, before) - later), end)
             parts.append((part, at - before))
             before = at
         return tuple(parts)
+
+    def _uplink(self) -> int:
+        """What listener's and session's times differ by: the user's end is stamped as it reaches
+        us, and by the same clock the agent's sound as much later than it was heard."""
+        sounded = self.marks.get("sounded")
+        if sounded is None or self.last_voiced is None:
+            return 0
+        handed_over = max(self.last_voiced, self.marks.get("released", self.last_voiced))
+        return max(0, min(self.uplink, sounded - handed_over))

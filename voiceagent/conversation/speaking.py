@@ -8,6 +8,7 @@ from audio.phrases import PhraseSplitter
 from voiceagent.conversation import actions as act
 from voiceagent.conversation import events as ev
 from voiceagent.conversation.history import History, Item
+from voiceagent.conversation.measuring import measure
 from voiceagent.conversation.reply import Reply
 from voiceagent.conversation.rules import MS, SECOND, Rules, Script, to_us
 from voiceagent.conversation.states import Agent
@@ -68,11 +69,15 @@ class Speaking:
         if reply.broken:
             self._apologize(reply, now, reply.broken)
 
-    def end(self, status: act.ReplyStatus) -> None:
-        """Stop the reply wherever it is: the model, the voice, the sound."""
+    def end(self, status: act.ReplyStatus, cut_by: tuple[str, int] | None = None) -> None:
+        """Stop the reply wherever it is: the model, the voice, the sound.
+
+        ``cut_by`` are the item and the onset of the user's speech that interrupts it.
+        """
         reply, self.reply = self.reply, None
         if reply is None:
             return
+        reply.cut_by = cut_by
         self._timers.disarm(CONTENT, CLAUSE, VOICE, PLAYOUT)
         if not reply.text_done:
             self._out.append(act.CancelGeneration(reply.id))
@@ -86,7 +91,8 @@ class Speaking:
         if len(self._ended) > _REMEMBERED:
             self._ended.popitem(last=False)
         heard = reply.ledger.heard_text()
-        ended = act.ReplyEnded(reply.id, reply.item, status, reply.text, heard, reply.usage)
+        cut = cut_by[0] if cut_by else None
+        ended = act.ReplyEnded(reply.id, reply.item, status, reply.text, heard, reply.usage, cut)
         self._out.append(ended)
 
     # --- text ----------------------------------------------------------------------------------
@@ -174,7 +180,8 @@ class Speaking:
         reply = self._current(event.reply)
         if reply is None or reply.all_voiced or event.clause != reply.voiced:
             return
-        reply.ledger.add(Piece(reply.clauses[event.clause], event.samples, event.words))
+        text = reply.clauses[event.clause]
+        reply.ledger.add(Piece(text, event.samples, event.words, event.silences))
         reply.voiced += 1
         reply.mark("first_voiced", event.at)
         if reply.all_voiced:
@@ -234,8 +241,7 @@ class Speaking:
             return
         heard = reply.ledger.heard_text()
         reply.ledger.play_to(event.samples)
-        if event.samples > 0 and event.sounded_at is not None and "sounded" not in reply.marks:
-            self._sounded(reply, event.sounded_at, event.measured)
+        self._out += measure(reply, event)
         if reply is self.reply:
             self._arm_playout(reply, event.at)
         elif reply.ledger.heard_text() != heard:
@@ -352,12 +358,6 @@ class Speaking:
             self._timers_arm(PLAYOUT, due)
         else:
             self._timers.disarm(PLAYOUT)
-
-    def _sounded(self, reply: Reply, at: int, measured: bool) -> None:
-        at = max(at, reply.marks["released"])  # nothing sounds before it was handed over
-        reply.mark("sounded", at)
-        gap = None if reply.last_voiced is None else at - reply.last_voiced
-        self._out.append(act.ReplySounded(reply.id, reply.item, gap, measured, reply.parts()))
 
     def _timers_arm(self, timer: str, when: int) -> None:
         self._out.append(self._timers.arm(timer, when))

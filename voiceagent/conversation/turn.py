@@ -215,7 +215,7 @@ class Conversation:
                 self._drop(turn, "backchannel" if text else "empty")
                 return
             self.timers.disarm(t.BARGE_IN)
-            self.speaking.end("interrupted")
+            self.speaking.end("interrupted", (turn.item, turn.onset))
         if turn.hold_over:
             self._commit(turn, now)
             return
@@ -386,7 +386,7 @@ class Conversation:
             case t.SETTLE if self.listening.settling:
                 self._unrecognised(self.listening.settling[0], now)
             case t.BARGE_IN if turn and turn.paused_at is None and self.agent is Agent.SPEAKING:
-                self.speaking.end("interrupted")
+                self.speaking.end("interrupted", (turn.item, turn.onset))
             case t.CONTENT:
                 self.speaking.content_late(now)
             case t.CLAUSE:

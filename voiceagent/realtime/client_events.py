@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, NoReturn
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
+from voiceagent.conversation.events import PlayoutKind
 from voiceagent.realtime.errors import ProtocolError
 from voiceagent.realtime.fields import absent, audio_only, only
 from voiceagent.realtime.session_config import SessionPatch
@@ -196,12 +197,23 @@ class PlayoutReport(ClientEvent):
 
     ``played_samples`` at 24 kHz of that item have left the player. ``input_ms`` is where the moment
     of the report lies on the client's own input audio: milliseconds since its first sample.
+    ``stretched_samples`` of silence were added to the item's pauses so far; ``cushion_ms`` is what
+    the player keeps unplayed against jitter.
     """
 
     item_id: ItemId
     played_samples: Annotated[int, Field(ge=0, le=24_000 * 86_400)]
     input_ms: Annotated[float, Field(ge=0, le=604_800_000)] | None = None
-    kind: Literal["started", "playing", "stopped", "underrun", "flushed"]
+    kind: PlayoutKind
+    stretched_samples: Annotated[int, Field(ge=0, le=24_000 * 86_400)] = 0
+    cushion_ms: Annotated[float, Field(ge=0, le=60_000)] | None = None
+
+
+class ClockReply(ClientEvent):
+    """``voiceagent.clock.reply``: what the client's clock (of ``input_ms``) read when asked."""
+
+    id: Annotated[int, Field(ge=0, le=2**53)]
+    input_ms: Annotated[float, Field(ge=0, le=604_800_000)]
 
 
 _EVENTS: dict[str, type[ClientEvent]] = {
@@ -217,7 +229,10 @@ _EVENTS: dict[str, type[ClientEvent]] = {
     "response.cancel": ResponseCancel,
     "output_audio_buffer.clear": OutputAudioClear,
 }
-_EXTENSIONS: dict[str, type[ClientEvent]] = {"voiceagent.playout.report": PlayoutReport}
+_EXTENSIONS: dict[str, type[ClientEvent]] = {
+    "voiceagent.playout.report": PlayoutReport,
+    "voiceagent.clock.reply": ClockReply,
+}
 
 
 def parse(frame: str | bytes, *, extensions: bool = False) -> ClientEvent:

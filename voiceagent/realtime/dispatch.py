@@ -38,8 +38,16 @@ class Conversing(Protocol):
     def clear_input(self) -> None: ...
 
     def playout_report(
-        self, item: str, played_samples: int, input_ms: float | None, kind: str
+        self,
+        item: str,
+        played_samples: int,
+        input_ms: float | None,
+        kind: ev.PlayoutKind,
+        stretched_samples: int = 0,
+        cushion_ms: float | None = None,
     ) -> None: ...
+
+    def clock_answered(self, number: int, input_ms: float) -> None: ...
 
     def item(self, item_id: str) -> dict[str, Any] | None: ...
 
@@ -74,6 +82,7 @@ class Dispatcher:
             ce.ResponseCancel: self._response_cancel,
             ce.OutputAudioClear: self._output_audio_clear,
             ce.PlayoutReport: self._playout_report,
+            ce.ClockReply: self._clock_reply,
         }
 
     def handle(self, event: ce.ClientEvent) -> None:
@@ -187,8 +196,16 @@ class Dispatcher:
 
     def _playout_report(self, event: ce.PlayoutReport) -> None:
         self._session.playout_report(
-            event.item_id, event.played_samples, event.input_ms, event.kind
+            event.item_id,
+            event.played_samples,
+            event.input_ms,
+            event.kind,
+            event.stretched_samples,
+            event.cushion_ms,
         )
+
+    def _clock_reply(self, event: ce.ClockReply) -> None:
+        self._session.clock_answered(event.id, event.input_ms)
 
 
 def _no_item(item_id: str, verb: str) -> ProtocolError:

@@ -21,10 +21,10 @@ from voiceagent.realtime.errors import ProtocolError
 from voiceagent.realtime.fields import RATE
 from voiceagent.realtime.items import Items
 from voiceagent.realtime.responses import Response
+from voiceagent.realtime.rhythm_events import RhythmEvents
 from voiceagent.realtime.server_events import ServerEvent
 from voiceagent.realtime.session_config import SessionConfig
 from voiceagent.realtime.turns import Turns
-from voiceagent.rhythm.gaps import classify_gap
 
 _REMEMBERED_RESPONSES = 16
 
@@ -51,8 +51,9 @@ class Encoder:
         """Metadata and event id of the responses asked for and not yet begun or refused."""
         self._culprits: dict[str, str | None] = {}
         self._truncations: dict[str, int] = {}
+        rhythm = RhythmEvents(position)
         self._on: dict[type[act.Action], Callable[[Any, int], list[ServerEvent]]] = {
-            act.StateChanged: lambda a, _: [out.ours("state", user=a.user, agent=a.agent)],
+            act.StateChanged: rhythm.state,
             act.TurnStarted: lambda a, _: self._turns.started(a),
             act.PartialHeard: lambda a, _: [
                 out.ours("transcript.partial", item_id=a.item, text=a.text)
@@ -62,7 +63,10 @@ class Encoder:
             act.ReplyStarted: self._reply_started,
             act.ReplyText: self._reply_text,
             act.ReplyAudioDone: self._reply_audio_done,
-            act.ReplySounded: self._reply_sounded,
+            act.ReplySounded: rhythm.gap,
+            act.PauseHeard: rhythm.pause,
+            act.ReplyStopped: rhythm.stopped,
+            act.TokensSeen: rhythm.tokens,
             act.RouteTold: self._route,
             act.ReplyEnded: self._reply_ended,
             act.HeardChanged: self._heard_changed,
@@ -103,6 +107,10 @@ class Encoder:
     def answer(self, event: ServerEvent) -> ServerEvent:
         """An event that needs nothing but its id."""
         return self._stamp(event)
+
+    def ask_clock(self, number: int) -> ServerEvent:
+        """What does the client's clock read now?"""
+        return self._stamp(out.ours("clock", id=number))
 
     def message_added(self, item_id: str, role: str, text: str) -> list[ServerEvent]:
         """The client's own message is in the conversation."""
@@ -200,19 +208,6 @@ class Encoder:
         if response is None or response.ended:
             return []
         return [*response.end(action), self._heard(response, action.heard)]
-
-    def _reply_sounded(self, action: act.ReplySounded, _now: int) -> list[ServerEvent]:
-        gap_ms = None if action.gap is None else action.gap / 1_000
-        parts = [(name, us / 1_000) for name, us in action.parts]
-        event = out.gap(
-            f"resp_{action.reply}",
-            action.item,
-            gap_ms,
-            classify_gap(gap_ms),
-            measured=action.measured,
-            parts=parts,
-        )
-        return [event]
 
     def _route(self, action: act.RouteTold, _now: int) -> list[ServerEvent]:
         response_id = f"resp_{action.reply}"

@@ -249,27 +249,6 @@ def heard(response_id: str, item_id: str, status: str, text: str, heard_text: st
     }
 
 
-def gap(
-    response_id: str,
-    item_id: str,
-    gap_ms: float | None,
-    gap_class: str | None,
-    *,
-    measured: bool,
-    parts: Iterable[tuple[str, float]],
-) -> ServerEvent:
-    """The response gap and the named parts that add up to it, in milliseconds."""
-    return {
-        "type": "voiceagent.gap",
-        "response_id": response_id,
-        "item_id": item_id,
-        "gap_ms": gap_ms,
-        "class": gap_class,
-        "measured": measured,
-        "parts": [{"name": name, "ms": ms} for name, ms in parts],
-    }
-
-
 def ours(kind: str, **fields: Any) -> ServerEvent:
     """A small ``voiceagent.*`` event."""
     return {"type": f"voiceagent.{kind}", **fields}

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from starlette.websockets import WebSocket
 
-from voiceagent.audio_clock import AudioClock
+from voiceagent.listener_clock import ListenerClock
 from voiceagent.conversation.actions import Action
 from voiceagent.conversation.events import WordSpan
 from voiceagent.realtime.client_events import parse
@@ -45,7 +45,7 @@ class Running(Conversing, Protocol):
     """What a connection needs of a session; see ``voiceagent.session.Session``."""
 
     id: str
-    clock: AudioClock
+    clock: ListenerClock
 
     async def run(self) -> None: ...
 
@@ -90,6 +90,10 @@ class Connection:
     ) -> None:
         """A clause will sound from sample ``first`` of the reply on."""
         self._send_all(self._encoder.clause(reply, clause, text, first, samples, words))
+
+    def ask_clock(self, number: int) -> None:
+        """Ask what the client's clock reads."""
+        self._send(self._encoder.ask_clock(number))
 
     def close(self, code: int, reason: str) -> None:
         """End the connection, without what is still queued; the first reason counts."""

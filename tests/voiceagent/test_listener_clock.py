@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from voiceagent.audio_clock import AudioClock
+from voiceagent.listener_clock import ListenerClock
 
 MS = 1_000
 FRAME = 20 * MS
 
 
-def fed(seconds: int, *, delay: list[int], rate: float = 1.0) -> tuple[AudioClock, int, int]:
+def fed(seconds: int, *, delay: list[int], rate: float = 1.0) -> tuple[ListenerClock, int, int]:
     """A clock after so many seconds of frames that arrive ``delay`` late, in turn."""
-    clock, now, position = AudioClock(), 0, 0
+    clock, now, position = ListenerClock(), 0, 0
     for n in range(seconds * 50):
         position += FRAME
         now = int(position * rate)
@@ -43,5 +43,5 @@ def test_a_short_gap_in_the_audio_is_forgotten_within_seconds() -> None:
 
 
 def test_before_any_audio_there_is_no_time() -> None:
-    assert AudioClock().at(0) is None
-    assert AudioClock().position(5) == 0
+    assert ListenerClock().at(0) is None
+    assert ListenerClock().position(5) == 0
