@@ -20,6 +20,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
+from audio.edges import REACH, begins, ends
 from audio.pcm import to_float
 from audio.resample import Resampler
 from audio.ring import Ring
@@ -30,6 +31,7 @@ _PER_MS = SAMPLE_RATE // 1000
 END_LAG = 50 * _PER_MS
 """How long the detector goes on hearing a voice that has ended, in samples: the median over the
 test clips at the default `release` (quartiles 46 and 60 ms), the true end taken from the energy.
+What is taken off where the energy itself shows no end (`audio.edges`).
 `scripts/bench_hearing` measures it again."""
 
 ONSET_LAG = 27 * _PER_MS
@@ -248,7 +250,7 @@ class Ear:
         self._run = self._run + 1 if probability >= needed else 0
         if self._run < _windows(self._config.start_ms):
             return None
-        return self._begin(now - self._run * WINDOW - ONSET_LAG, now)
+        return self._begin(self._voice_begin(now - self._run * WINDOW - ONSET_LAG), now)
 
     def _judge_voiced(self, probability: float, now: int) -> EarEvent | None:
         needed = self._config.threshold if self._silent else self._config.release
@@ -259,7 +261,7 @@ class Ear:
             self._silent += 1
             if self._silent >= _windows(self._config.pause_ms):
                 self._phase = _Phase.PAUSED
-                return Paused(self._utterance, now, max(0, self._last_voiced - END_LAG))
+                return Paused(self._utterance, now, self._voice_end(now))
         if now >= self._next_continued:
             self._next_continued += self._config.continue_every_ms * _PER_MS
             return Continued(self._utterance, now)
@@ -270,6 +272,19 @@ class Ear:
             return None
         self._enter_voiced(now)
         return Resumed(self._utterance, now)
+
+    # The detector's word, made exact by the energy nearby where that is clear.
+
+    def _voice_begin(self, near: int) -> int:
+        start = max(near - REACH, self._floor, self._ring.start)
+        found = begins(self._ring.read(start, near + ONSET_LAG + 2 * WINDOW))
+        return near if found is None else start + found
+
+    def _voice_end(self, now: int) -> int:
+        near = max(0, self._last_voiced - END_LAG)
+        start = max(near - REACH, self._open or 0, self._ring.start)
+        found = ends(self._ring.read(start, now))
+        return near if found is None else start + found
 
     def _begin(self, onset: int, now: int) -> Started:
         onset = max(onset, self._floor)

@@ -342,10 +342,12 @@ async def a_call(
     rules: Rules | None = None,
     recorder: Recorder | None = None,
     models: Sequence[ScriptedModel] = (),
+    **options: Any,
 ) -> AsyncIterator[Call]:
     """A session with scripted parts, running until the block ends.
 
     ``models`` are asked in this order; without them there is one, which streams ``answers``.
+    ``options`` are the session's own.
     """
     models = models or [ScriptedModel(answers)]
     recogniser, model, voice = ScriptedRecogniser(texts), models[0], ScriptedVoice()
@@ -353,7 +355,7 @@ async def a_call(
     parts = Parts(speech_detector(), recogniser, voice, router, script=script or Script())
     parts = replace(parts, rules=rules or Rules(idle_prompts=0))
     listener = Listener(reports_playout=reports_playout)
-    session = Session(parts, listener, greet=greet, recorder=recorder)
+    session = Session(parts, listener, greet=greet, recorder=recorder, **options)
     listener.session = session
     running = asyncio.create_task(session.run())
     try:
