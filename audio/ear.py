@@ -20,7 +20,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from audio.edges import REACH, begins, ends
+from audio.edges import PHRASE, REACH, begins, ends
 from audio.pcm import to_float
 from audio.resample import Resampler
 from audio.ring import Ring
@@ -282,7 +282,7 @@ class Ear:
 
     def _voice_end(self, now: int) -> int:
         near = max(0, self._last_voiced - END_LAG)
-        start = max(near - REACH, self._open or 0, self._ring.start)
+        start = max(near - PHRASE, self._open or 0, self._ring.start)
         found = ends(self._ring.read(start, now))
         return near if found is None else start + found
 

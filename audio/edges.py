@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 FRAME = 80
 """5 ms at 16 kHz."""
 REACH = 3_200
-"""200 ms: how far from what the detector says an edge is looked for."""
+"""200 ms: how far before what the detector says a beginning is looked for."""
+PHRASE = 16_000
+"""1 s: what is listened to before an end, to know how loud the voice is."""
 _CONTRAST_DB = 15.0
 """Between speech and what surrounds it; below this an edge in the energy means little."""
 _ABOVE_FLOOR_DB = 6.0
-_BELOW_PEAK_DB = 35.0
-"""A decay this far below the voice is heard as silence."""
+_BELOW_PEAK_DB = 25.0
+"""A decay this far below the voice is heard as silence (as ITU-T P.56 counts active speech, about).
+"""
 _AROUND = 12
 """60 ms of frames that hold no voice: after an end, before a beginning."""
 

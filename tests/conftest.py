@@ -1,8 +1,14 @@
-"""What all tests share: the order."""
+"""What all tests share: the order, and how long hypothesis may look."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
+
+# No deadline: how long an example takes says more of the machine than of the code.
+settings.register_profile("all", deadline=None)
+settings.register_profile("fast", deadline=None, max_examples=25)
+settings.load_profile("all")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

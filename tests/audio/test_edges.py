@@ -33,11 +33,11 @@ def test_edges_are_found_to_a_frame(before: int, voiced: int, after: int) -> Non
 
 def test_a_decay_is_part_of_the_voice_until_nobody_hears_it() -> None:
     pcm = sound(1_600, 8_000, 4_000).astype(np.float64)
-    decay = np.exp(-np.arange(2_000) / 400)  # 40 dB in 115 ms
+    decay = np.exp(-np.arange(2_000) / 400)  # 25 dB in 72 ms
     pcm[9_600:11_600] += 8_000 * np.sin(np.arange(2_000) * 0.08) * decay
     end = ends(pcm.astype(np.int16))
     assert end is not None
-    assert 9_600 + 1_200 <= end <= 9_600 + 2_000
+    assert 9_600 + 900 <= end <= 9_600 + 2_000
 
 
 def test_a_click_after_the_voice_is_not_its_end() -> None:
