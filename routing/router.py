@@ -113,6 +113,11 @@ class Router:
         why = reason(ranked, [one for one in known if not one.in_budget], thrift)
         return ranked, known, why
 
+    @property
+    def names(self) -> list[str]:
+        """Of the backends that may be asked."""
+        return list(self._candidates)
+
     def candidate(self, name: str) -> Candidate:
         """By name."""
         return self._candidates[name]

@@ -1,6 +1,8 @@
-"""What all tests share: the order, and how long hypothesis may look."""
+"""What all tests share: the order, how long hypothesis may look, and that nothing is kept."""
 
 from __future__ import annotations
+
+import os
 
 import pytest
 from hypothesis import settings
@@ -9,6 +11,9 @@ from hypothesis import settings
 settings.register_profile("all", deadline=None)
 settings.register_profile("fast", deadline=None, max_examples=25)
 settings.load_profile("all")
+
+# No test writes into the user's own database; those of the store name one of their own.
+os.environ.setdefault("VOICEAGENT_STORE_URL", "off")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

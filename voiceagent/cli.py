@@ -5,23 +5,24 @@ Exit codes: 0 well, 1 it did not work, 2 wrong settings or usage.
 
 import errno
 import importlib
-import os
 import socket
 import webbrowser
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Thread
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
 from audio.weights import WeightsError
-from voiceagent.settings import Settings, SettingsError, load_settings
+from voiceagent.console import fail, settings_with
+from voiceagent.settings import Settings, SettingsError
 
 LATER: Mapping[str, tuple[str, str]] = {
     "call": ("voiceagent.caller", "call_command"),
+    "report": ("voiceagent.report_command", "report_command"),
     "replay": ("voiceagent.replay", "replay_command"),
 }
 """Commands whose modules are imported only when asked for: `doctor` must run where a package is
@@ -80,25 +81,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-
-def fail(message: str, code: int = 1) -> NoReturn:
-    """End with the message, every line of it marked as an error."""
-    for line in message.splitlines():
-        typer.echo(f"error: {line}", err=True)
-    raise typer.Exit(code)
-
-
-def settings_with(options: Mapping[str, object] | None = None) -> Settings:
-    """The settings, `options` (by field; None means not given) before all other sources.
-
-    The weights folder is handed on in the environment, where `audio`, which knows no settings, and
-    the processes that are started find it. Raises SettingsError.
-    """
-    given = {name: value for name, value in (options or {}).items() if value is not None}
-    settings = load_settings(given)
-    os.environ["VOICEAGENT_HOME"] = str(settings.home)
-    return settings
 
 
 def fetch_weights(names: tuple[str, ...]) -> None:

@@ -54,7 +54,8 @@ class SecurityHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.update(HEADERS)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)  # a report brings a stricter policy of its own
                 # Files may be kept if they are still the same; what the server says may not.
                 files = scope["path"] == "/" or scope["path"].startswith("/web/")
                 headers["cache-control"] = "no-cache" if files else "no-store"

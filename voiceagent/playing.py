@@ -57,9 +57,11 @@ class Playing:
         clock: ListenerClock,
         post: Callable[[ev.Event], None],
         now: Callable[[], int],
+        voiced: Callable[[int, str, NDArray[np.int16], int], None],
     ) -> None:
+        """``voiced`` is given what is handed to playout: reply, text, audio, samples of sound."""
         self._client, self._voicing, self._clock = client, voicing, clock
-        self._post, self._now = post, now
+        self._post, self._now, self._voiced = post, now, voiced
         self.pacer = Pacer(client.audio, self._estimated, now)
         self._items: OrderedDict[int, str] = OrderedDict()
         self._asked: OrderedDict[int, int] = OrderedDict()
@@ -83,6 +85,7 @@ class Playing:
             len(voiced.pcm),
             voiced.words,
         )
+        self._voiced(action.reply, voiced.text, voiced.pcm, voiced.sound)
         self.pacer.play(action.reply, item, voiced.pcm)
 
     def flush(self, action: act.Flush) -> None:

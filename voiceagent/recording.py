@@ -26,7 +26,7 @@ from voiceagent.conversation.rules import Rules, Script
 
 log = logging.getLogger(__name__)
 
-FORMAT = 1
+FORMAT = 2
 _WORDS = tuple(field.name for field in fields(Script) if field.name != "fixed_answer")
 _EVENTS: dict[str, TypeAdapter[ev.Event]] = {
     cls.__name__: TypeAdapter(cls) for cls in ev.Event.__subclasses__()

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from starlette.requests import HTTPConnection
+
 TOKEN_SUBPROTOCOL = "openai-insecure-api-key."  # noqa: S105  (the prefix before a token)
 
 
@@ -95,6 +97,17 @@ class Gate:
             return False
         name = urlsplit(f"//{host}").hostname
         return (name is not None and is_loopback(name)) or host.lower() in self._allowed_hosts
+
+
+def caller_of_request(request: HTTPConnection) -> Caller:
+    """What a request, or a WebSocket's handshake, says of its sender."""
+    return Caller(
+        host=request.headers.get("host"),
+        origins=request.headers.getlist("origin"),
+        authorization=request.headers.get("authorization"),
+        subprotocols=request.scope.get("subprotocols") or [],
+        query_token=request.query_params.get("token"),
+    )
 
 
 def is_loopback(host: str) -> bool:

@@ -17,9 +17,13 @@ from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
 
+from voiceagent.api import api_routes
+from voiceagent.keeping import Keeping, keeping_of
+from voiceagent.metrics.route import routes as metrics_routes
 from voiceagent.pages import SecurityHeaders, routes, web_folder
 from voiceagent.parts import Parts
 from voiceagent.recording import Recorder
+from voiceagent.report.figures import report
 from voiceagent.security import Gate
 from voiceagent.session import Session, new_session_id
 from voiceagent.settings import Settings
@@ -57,30 +61,38 @@ def create_app(
     *,
     announce: Callable[[str], None] | None = None,
     new_session: NewSession | None = None,
+    keeping: Keeping | None = None,
 ) -> FastAPI:
     """The application. The engine warms in the background while the page is already served.
 
     ``announce`` is told when it is warm, or why it is not. ``new_session`` replaces how sessions
-    are made (tests).
+    are made, ``keeping`` what is kept of them (tests).
     """
+    kept = keeping or keeping_of(settings)
     token = settings.token.get_secret_value() if settings.token else None
     gate = Gate(host=settings.host, token=token, allowed_origins=settings.allowed_origins)
     endpoint = RealtimeEndpoint(
         gate,
-        new_session or _sessions_of(engine, settings),
+        new_session or _sessions_of(engine, settings, kept),
         lambda: engine.ready,
         settings.max_sessions,
     )
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        warming = asyncio.create_task(_warm(engine, announce or log.info))
+        tasks = {
+            asyncio.create_task(_open(kept, announce or log.info)),
+            asyncio.create_task(_warm(engine, kept, announce or log.info)),
+            asyncio.create_task(kept.watch_lag()),
+        }
         try:
             yield
         finally:
-            warming.cancel()
-            await asyncio.wait({warming}, timeout=STOP_BOUND_S / 2)
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks, timeout=STOP_BOUND_S / 2)
             await _stop(engine)
+            await kept.close()
 
     app = FastAPI(
         title="voiceagent", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None
@@ -94,6 +106,10 @@ def create_app(
             max_sessions=settings.max_sessions,
         )
     )
+    app.include_router(metrics_routes(kept.metrics, gate))
+    app.include_router(
+        api_routes(gate, lambda: kept.store, report=report, report_html=kept.report_html)
+    )
     app.mount("/web", StaticFiles(directory=web_folder()), name="web")
 
     @app.websocket("/v1/realtime")
@@ -104,13 +120,20 @@ def create_app(
     return app
 
 
-async def _warm(engine: Engine, announce: Callable[[str], None]) -> None:
+async def _open(kept: Keeping, announce: Callable[[str], None]) -> None:
+    await kept.open()
+    if kept.trouble:
+        announce(f"No session is kept: {kept.trouble}")
+
+
+async def _warm(engine: Engine, kept: Keeping, announce: Callable[[str], None]) -> None:
     try:
         await engine.start()
     except Exception as error:  # the page shows which part; the server stays up to say so
         log.error("the models could not be loaded: %s", error)
         announce(f"Not ready: {error}")
         return
+    kept.metrics.set_ready(True)
     announce("Ready: open the page and talk.")
 
 
@@ -122,12 +145,19 @@ async def _stop(engine: Engine) -> None:
         log.error("the models could not be released: %s", error or type(error).__name__)
 
 
-def _sessions_of(engine: Engine, settings: Settings) -> NewSession:
+def _sessions_of(engine: Engine, settings: Settings, kept: Keeping) -> NewSession:
     def new_session(connection: Connection, greet: bool) -> Session:
         parts = engine.parts
         name = new_session_id()
         recorder = _recorder(settings, parts, name)
-        return Session(parts, connection, greet=greet, session_id=name, recorder=recorder)
+        keeper = kept.session(
+            name,
+            reports_playout=connection.reports_playout,
+            details={"backends": parts.router.names},
+        )
+        return Session(
+            parts, connection, greet=greet, session_id=name, recorder=recorder, keeper=keeper
+        )
 
     return new_session
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,11 +22,11 @@ from voiceagent.answering import Answering
 from voiceagent.conversation import actions as act
 from voiceagent.conversation import events as ev
 from voiceagent.conversation.turn import Conversation
+from voiceagent.keeper import Keeps, KeepsNothing
 from voiceagent.listener_clock import ListenerClock
 from voiceagent.parts import Parts
 from voiceagent.playing import Playing
 from voiceagent.recording import Recorder
-from voiceagent.turn_record import TurnRecord
 from voiceagent.voicing import Voicing
 from voiceagent.watch import TurnWatch
 
@@ -100,17 +100,17 @@ class Session:
         greet: bool = True,
         session_id: str | None = None,
         recorder: Recorder | None = None,
-        on_turn: Callable[[TurnRecord], None] | None = None,
-        keep_text: bool = False,
+        keeper: Keeps | None = None,
     ) -> None:
-        """``on_turn`` is given each turn's record when it is complete, with what was said only
-        where ``keep_text`` is on."""
+        """``keeper`` is told what to keep of the session."""
         self.id = session_id or new_session_id()
         self.clock = ListenerClock()
         self._loop = asyncio.get_running_loop()
         self._parts, self._client, self._recorder = parts, client, recorder
         self._greet = greet
-        self._watch = TurnWatch(on_turn or _nobody, self.now_us(), keep_text=keep_text)
+        self._keeper: Keeps = keeper or KeepsNothing()
+        self._began = self.now_us()
+        self._watch = TurnWatch(self._keeper.turn, self._began, keep_text=self._keeper.keep_text)
         self._inbox: asyncio.Queue[ev.Event] = asyncio.Queue(_INBOX)
         self._conversation = Conversation(parts.script, parts.rules)
         self._ear = Ear(parts.vad, INPUT_HZ, parts.ear)
@@ -123,7 +123,9 @@ class Session:
             parts.router, self.id, self.post, self.now_us, self._start, self._watch.decided
         )
         self._voicing = Voicing(parts.voice, parts.speed, self.post, self.now_us, self._start)
-        self._playing = Playing(client, self._voicing, self.clock, self.post, self.now_us)
+        self._playing = Playing(
+            client, self._voicing, self.clock, self.post, self.now_us, self._keeper.voiced
+        )
         self._over = False
 
     def now_us(self) -> int:
@@ -150,6 +152,7 @@ class Session:
         now = self.now_us()
         found = self._ear.push(pcm)
         self.clock.arrived(now, _audio_us(self._ear.position))
+        self._keeper.heard(pcm)
         if self._recorder:
             self._recorder.heard(pcm)
         for event in found:
@@ -244,6 +247,7 @@ class Session:
         if self._recorder:
             self._recorder.close()
         self._watch.close(self.now_us())
+        self._keeper.ended(self.clock, self._began)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = self._loop.create_task(work)
@@ -352,10 +356,6 @@ class Session:
     def _when(self, sample: int, now: int) -> int:
         at = self.clock.at(_audio_us(sample))
         return now if at is None else min(at, now)
-
-
-def _nobody(_record: TurnRecord) -> None:
-    """Nobody keeps records of this session's turns."""
 
 
 def _audio_us(sample: int) -> int:

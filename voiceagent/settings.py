@@ -67,6 +67,17 @@ def _base_url(value: str) -> str:
     return value.rstrip("/")
 
 
+def _store_url(value: SecretStr) -> SecretStr:
+    address = value.get_secret_value()
+    if address in ("", "off"):
+        return value
+    parts = urlsplit(address)
+    path = parts.path.removeprefix("/")
+    if parts.scheme not in ("sqlite", "postgresql", "postgres") or not path:
+        raise ValueError("not the address of a database")
+    return value
+
+
 def _folder(value: Path) -> Path:
     return value.expanduser().absolute()
 
@@ -150,6 +161,23 @@ class Settings(BaseSettings):
     """Where each session's events are written. None: they are not."""
     record_audio: bool = Field(False, json_schema_extra=_accepts("true or false"))
     """Also write what the microphone heard, beside the events."""
+    store_url: Annotated[SecretStr, AfterValidator(_store_url)] | None = Field(
+        None,
+        json_schema_extra=_accepts(
+            "sqlite:///PATH, postgresql://USER:PASSWORD@HOST/NAME, or off to keep nothing"
+        ),
+    )
+    """Where sessions are kept; see `database`. None: in a SQLite file in `home`."""
+    keep_days: Annotated[int, Number] = Field(
+        30, ge=0, le=36_500, json_schema_extra=_accepts("a whole number of days, or 0 for ever")
+    )
+    """After so many days a session is deleted."""
+    keep_text: bool = Field(False, json_schema_extra=_accepts("true or false"))
+    """Also keep what was said, beside its rhythm."""
+    keep_audio: bool = Field(False, json_schema_extra=_accepts("true or false"))
+    """Also keep the sound of both sides, to be played back beside the report."""
+    otel: bool = Field(False, json_schema_extra=_accepts("true or false"))
+    """Send each turn to OpenTelemetry, as the OTEL_* variables say."""
     max_sessions: Annotated[int, Number] = Field(
         8, ge=1, le=1000, json_schema_extra=_accepts("a whole number from 1 to 1000")
     )
@@ -191,6 +219,14 @@ class Settings(BaseSettings):
         if self.record_audio and self.record_dir is None:
             raise ValueError("record_audio needs record_dir, the folder to write to")
         return self
+
+    @property
+    def database(self) -> str | None:
+        """The address of the store's database, which may hold a password; None: none is kept."""
+        if self.store_url is None:
+            return f"sqlite:///{self.home / 'voiceagent.db'}"
+        address = self.store_url.get_secret_value()
+        return None if address in ("", "off") else address
 
     @property
     def embedded(self) -> bool:

@@ -21,12 +21,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class VoicedClause:
-    """A clause's audio (24 kHz); ``first`` is its first sample's place in the reply."""
+    """A clause's audio (24 kHz); ``first`` is its first sample's place in the reply, ``sound`` how
+    many of its samples are not the silence around the words."""
 
     text: str
     pcm: NDArray[np.int16]
     words: tuple[ev.WordSpan, ...]
     first: int
+    sound: int
 
 
 @dataclass(slots=True)
@@ -89,7 +91,10 @@ class Voicing:
                 ev.WordSpan(word.start, word.end, word.first_sample, word.last_sample)
                 for word in spoken.words
             )
-            state.voiced[clause] = VoicedClause(text, spoken.pcm, words, state.samples)
-            state.samples += len(spoken.pcm)
             silent = silences(spoken.pcm)
+            sound = len(spoken.pcm) - sum(
+                last - first for first, last in silent if first == 0 or last == len(spoken.pcm)
+            )
+            state.voiced[clause] = VoicedClause(text, spoken.pcm, words, state.samples, sound)
+            state.samples += len(spoken.pcm)
             self._post(ev.ClauseVoiced(self._now(), reply, clause, len(spoken.pcm), words, silent))

@@ -9,10 +9,10 @@ import { byId } from "./dom.js";
 import { askForMicrophone, MicrophoneError } from "./microphone.js";
 import { Notices } from "./notices.js";
 import { ReadinessView } from "./readiness.js";
-import { Score } from "./score.js";
 import { audioFailure, diagnose } from "./server.js";
 import { Stage } from "./stage.js";
 import { Status } from "./status.js";
+import { Strip } from "./strip.js";
 import { takeToken } from "./token.js";
 
 /** Troubles that trying again does not mend. */
@@ -34,10 +34,15 @@ const notices = new Notices(byId("notices"));
 const captions = new Captions(turns, byId("log"));
 const composer = new Composer(say);
 const status = new Status(byId("speaker"));
-const score = new Score(/** @type {HTMLCanvasElement} */ (byId("score")), () => ({
-  agent: level(call?.player?.meter),
-  user: stage.muted ? 0 : level(call?.microphone?.meter),
-}));
+const strip = new Strip({
+  now: () => call?.player?.inputNow ?? 0,
+  levels: () => ({
+    agent: level(call?.player?.meter),
+    user: stage.muted ? 0 : level(call?.microphone?.meter),
+  }),
+  heard: (item) => call?.player?.heard(item) ?? 0,
+  held: (item) => call?.player?.reserve(item),
+});
 const readiness = new ReadinessView(byId("readiness"), (ready, reachable) => {
   Object.assign(stage, { ready, reachable });
   stage.render();
@@ -78,6 +83,7 @@ async function begin(voice, text = "") {
 function listen(fresh) {
   fresh.onevent = (event) => {
     if (event.type === "session.created") answered(fresh);
+    strip.handle(event);
     captions.handle(event);
     if (event.type === "voiceagent.state") status.set({ user: event.user, agent: event.agent });
     else if (event.type === "voiceagent.notice") notices.show(event.code, [], event.message);
@@ -92,7 +98,7 @@ function listen(fresh) {
 /** The server took the call. @param {Call} fresh */
 function answered(fresh) {
   captions.divide("New call");
-  score.reset();
+  strip.reset();
   stage.enter("live");
   status.set({ user: "quiet", agent: "idle", muted: false, voice: stage.voice });
   fresh.player?.setVolume(Number(volume.value) / 100);
@@ -175,7 +181,7 @@ function paint(now) {
   const player = call?.player;
   if (stage.phase !== "live" || !player) return;
   captions.light((item) => player.heard(item));
-  score.frame(now);
+  strip.frame(now);
   requestAnimationFrame(paint);
 }
 

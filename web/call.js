@@ -114,18 +114,23 @@ export class Call {
       player?.post({ kind: "duck", item: event.item_id, on: event.on });
     } else if (event.type === "voiceagent.playout.flush") {
       player?.post({ kind: "flush", item: event.item_id });
+    } else if (event.type === "voiceagent.clock" && player) {
+      const input_ms = Math.round(player.inputNow * 100) / 100;
+      this.client.send({ type: "voiceagent.clock.reply", id: event.id, input_ms });
     }
     this.onevent(event);
   }
 
   /** @param {import("./player.js").Report} report @param {number} inputMs */
-  report({ kind, item, played }, inputMs) {
+  report({ kind, item, played, stretched, cushion }, inputMs) {
     this.client.send({
       type: "voiceagent.playout.report",
       item_id: item,
       played_samples: played,
       input_ms: Math.round(inputMs * 100) / 100,
       kind,
+      stretched_samples: stretched,
+      cushion_ms: Math.round(cushion * 10_000) / 10,
     });
   }
 }

@@ -33,15 +33,27 @@ const PARTS = {
 /** The bar is full at this many milliseconds. */
 const FULL_SCALE = 2_000;
 
+/** The page's colour for a class; never without the word. @param {string} kind @returns {"accent" | "ink-soft" | "alarm"} */
+export function gapTone(kind) {
+  if (kind === "noticeable") return "ink-soft";
+  return ["awkward", "bad", "broken", "overlap"].includes(kind) ? "alarm" : "accent";
+}
+
+/** How much of a full bar it is, 0 to 1. @param {number} milliseconds */
+export function gapShare(milliseconds) {
+  return Math.min(1, Math.max(0, milliseconds / FULL_SCALE));
+}
+
 /** @param {Gap} gap @returns {HTMLElement | null} null where there was no gap to measure */
 export function gapView(gap) {
-  if (gap.gap_ms === null || gap.class === null) return null;
+  if (typeof gap.gap_ms !== "number" || typeof gap.class !== "string") return null;
   const milliseconds = Math.round(gap.gap_ms);
   const bar = make("span", "gap__bar");
-  bar.style.setProperty("--share", String(Math.min(1, Math.max(0, milliseconds / FULL_SCALE))));
+  bar.style.setProperty("--share", String(gapShare(milliseconds)));
+  bar.style.setProperty("--tone", `var(--${gapTone(gap.class)})`);
   const number = make("span", "gap__ms", `${milliseconds} ms`);
   const summary = make("summary", "gap__line", make("span", "visually-hidden", "Pause before the answer: "), bar, number, " ", make("span", "gap__class", gap.class));
-  const view = make("details", `gap gap--${gap.class}`, summary, details(gap));
+  const view = make("details", "gap", summary, details(gap));
   view.dataset.ms = String(milliseconds);
   return view;
 }
@@ -50,7 +62,8 @@ export function gapView(gap) {
 function details(gap) {
   const meaning = MEANING[gap.class ?? ""] ?? "";
   const how = gap.measured ? "Measured at your ear." : "Estimated: the player did not report.";
-  const rows = gap.parts.filter(({ ms }) => Math.round(ms) !== 0).map(({ name, ms }) => {
+  const parts = Array.isArray(gap.parts) ? gap.parts : [];
+  const rows = parts.filter(({ ms }) => Math.round(ms) !== 0).map(({ name, ms }) => {
     const row = make("div", "gap__part", make("dt", "", PARTS[name] ?? name), make("dd", "", `${Math.round(ms)} ms`));
     row.style.setProperty("--share", String(Math.max(0, ms) / Math.max(1, gap.gap_ms ?? 0)));
     return row;

@@ -6,7 +6,8 @@
  *     input_ms = (frame - origin) / rate + output latency + input latency
  * where the output latency (`baseLatency + outputLatency`) is the time until a frame is heard, and
  * the input latency the time after which a sound heard now would be captured. A report is held until
- * that moment, so that it tells what has been heard and not what is about to be.
+ * that moment, so that it tells what has been heard and not what is about to be. The same formula
+ * without the output latency says where the present moment lies.
  */
 import { PlayoutQueue } from "./playout-queue.js";
 
@@ -15,11 +16,14 @@ import { PlayoutQueue } from "./playout-queue.js";
  *   | {kind: "duck", item: string, on: boolean} | {kind: "flush", item: string}
  *   | {kind: "close"}} Command
  * @typedef {import("./playout-queue.js").Report} Report
- * @typedef {{item: string, played: number, frame: number, sounding: boolean}} Position
+ * @typedef {{played: number, frame: number, queued: number, sounding: boolean, least: number}} Position
+ *   What was last reported of an item; `least`: samples that had been heard of it by then.
  */
 
 /** Latencies beyond this are taken for a browser's mistake, seconds. */
 const MOST_LATENCY = 1;
+/** A voice that reports nothing for this long (seconds) is not taken to go on. */
+const LONGEST_SILENCE = 0.25;
 
 export class Player {
   /** @param {AudioContext} context */
@@ -89,9 +93,33 @@ export class Player {
   heard(id) {
     const position = this.positions.get(id);
     if (!position) return 0;
-    const since = this.context.currentTime - position.frame / this.context.sampleRate - this.latency;
-    const most = position.sounding ? 0.25 : 0;
-    return position.played + Math.round(24_000 * Math.min(most, Math.max(-this.latency, since)));
+    const since = this.since(position) - this.latency;
+    const most = position.sounding ? LONGEST_SILENCE : 0;
+    const gone = Math.round(24_000 * Math.min(most, Math.max(-this.latency, since)));
+    return Math.max(position.least, position.played + gone);
+  }
+
+  /** Seconds of audio of the item that are here and have not left yet. @param {string} id */
+  reserve(id) {
+    const position = this.positions.get(id);
+    if (!position) return 0;
+    const most = position.sounding ? LONGEST_SILENCE : 0;
+    return Math.max(0, position.queued - Math.min(most, Math.max(0, this.since(position))));
+  }
+
+  /** Seconds since the frame of a report. @param {Position} position */
+  since(position) {
+    return this.context.currentTime - position.frame / this.context.sampleRate;
+  }
+
+  /** The present moment on the input audio timeline, milliseconds. */
+  get inputNow() {
+    return this.inputMs(this.context.currentTime);
+  }
+
+  /** Where a moment of the context (seconds) lies on the input audio timeline, milliseconds. @param {number} at */
+  inputMs(at) {
+    return Math.max(0, (at - this.origin / this.context.sampleRate + this.inputLatency) * 1000);
   }
 
   close() {
@@ -101,12 +129,14 @@ export class Player {
 
   /** @param {Report} report */
   reported(report) {
-    const { item, kind, played, frame } = report;
-    this.positions.set(item, { item, played, frame, sounding: kind === "started" || kind === "playing" });
+    const { item, kind, played, frame, queued, holding } = report;
+    const sounding = (kind === "started" || kind === "playing") && !holding;
+    // What was heard stays heard, also while the next sample is still on its way to the ear.
+    const least = Math.min(played, this.heard(item));
+    this.positions.set(item, { played, frame, queued, sounding, least });
     if (this.positions.size > 8) this.positions.delete([...this.positions.keys()][0]);
-    const rate = this.context.sampleRate;
-    const heardAt = frame / rate + this.latency;
-    const inputMs = Math.max(0, (heardAt - this.origin / rate + this.inputLatency) * 1000);
+    const heardAt = frame / this.context.sampleRate + this.latency;
+    const inputMs = this.inputMs(heardAt);
     this.untold.push(() => this.onreport(report, inputMs));
     setTimeout(() => this.untold.shift()?.(), (heardAt - this.context.currentTime) * 1000);
   }

@@ -55,7 +55,7 @@ export class Stage {
     byId("welcome").hidden = byId("examples").hidden = !blank;
     byId("conversation").hidden = blank;
     byId("hint").hidden = !(phase === "connecting" && voice);
-    byId("line").hidden = byId("speaker").hidden = !live;
+    byId("rhythm").hidden = byId("speaker").hidden = !live;
     byId("controls").hidden = !inCall;
     byId("volume-box").hidden = !live;
     this.mute.hidden = !(live && voice);

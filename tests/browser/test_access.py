@@ -59,12 +59,12 @@ def test_a_call_with_the_keyboard_only(page_for: Open, server: PageServer, scrip
     keyboard.type("Thank you")
     keyboard.press("Enter")
     server.wait_for("response.create")
-    # Back past the controls to the gap, whose parts open.
-    for _ in range(4):
+    # Back past the controls and the rhythm strip to the gap, whose parts open.
+    for _ in range(5):
         keyboard.press("Shift+Tab")
     keyboard.press("Enter")
     assert visit.page.locator(".gap dl").is_visible()
-    tab(visit, 3)
+    tab(visit, 4)
     keyboard.press("Enter")
     visit.page.wait_for_selector("body[data-phase=ended]")
     assert visit.page.evaluate(FOCUSED)["name"] == "Talk again"
@@ -106,7 +106,11 @@ def test_landmarks_and_names(page_for: Open, server: PageServer, script: Script)
     assert page.get_by_role("list").get_by_role("listitem").count() == 3
     assert page.get_by_role("group", name="Call").is_visible()
     live = page.locator("[aria-live], [role=log], [role=status], [role=alert]")
-    assert sorted(live.evaluate_all("all => all.map(one => one.id)")) == ["connection", "log"]
+    assert sorted(live.evaluate_all("all => all.map(one => one.id)")) == [
+        "connection",
+        "log",
+        "rhythm-said",
+    ]
 
 
 STATES: list[dict[str, Any]] = [
@@ -143,10 +147,12 @@ def test_less_motion_draws_levels_and_runs_nothing(
     page_for: Open, server: PageServer, script: Script
 ) -> None:
     visit = page_for(server.url, reduced_motion="reduce").talk()
+    drawn = """() => { const strip = document.querySelector("#strip");
+      const { data } = strip.getContext("2d").getImageData(0, 0, strip.width, strip.height);
+      return data.filter((value, n) => n % 4 === 3 && value > 0).length; }"""
+    visit.until(f"({drawn})() > 0")
+    silent = visit.page.evaluate(drawn)
     script.reply(("Steady.", tone(1)))
     server.report("playing")
-    drawn = """() => { const score = document.querySelector("#score");
-      const { data } = score.getContext("2d").getImageData(0, 0, score.width, score.height);
-      return data.filter((value, n) => n % 4 === 3 && value > 0).length; }"""
-    visit.until(f"({drawn})() > 2 * document.querySelector('#score').width")
+    visit.until(f"({drawn})() > {silent} + document.querySelector('#strip').width")
     assert visit.page.evaluate("document.getAnimations().length") == 0

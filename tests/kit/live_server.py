@@ -193,7 +193,7 @@ async def live_server(
         **(parts or {}),
     }
     engine = ScriptedEngine(Parts(**fields), ready)
-    configured = Settings(port=0, **settings)
+    configured = Settings(port=0, **{"store_url": "off", **settings})
     app = create_app(engine, configured, new_session=new_session)
     bound = listen("127.0.0.1", 0)
     config = server_config(app, configured)

@@ -38,22 +38,22 @@ class Script:
     server: PageServer
     _numbers: count[int] = field(default_factory=lambda: count(1))
 
-    def state(self, user: str, agent: str) -> None:
-        """Who speaks, as the server sees it."""
-        self.server.send("voiceagent.state", user=user, agent=agent)
+    def state(self, user: str, agent: str, at_ms: float | None = None) -> None:
+        """Who speaks, as the server sees it, since a moment of the page's input audio."""
+        self.server.send("voiceagent.state", user=user, agent=agent, at_ms=at_ms)
 
-    def user_begins(self, *partials: str) -> str:
+    def user_begins(self, *partials: str, at_ms: float = 0) -> str:
         """The person begins to speak; returns the item."""
         item = f"item_u{next(self._numbers)}"
-        self.server.send("input_audio_buffer.speech_started", item_id=item, audio_start_ms=0)
+        self.server.send("input_audio_buffer.speech_started", item_id=item, audio_start_ms=at_ms)
         for text in partials:
             self.server.send("voiceagent.transcript.partial", item_id=item, text=text)
         return item
 
-    def user_said(self, text: str, item: str | None = None) -> str:
+    def user_said(self, text: str, item: str | None = None, end_ms: float = 0) -> str:
         """A complete turn of the person; returns the item."""
         item = item or self.user_begins()
-        self.server.send("input_audio_buffer.speech_stopped", item_id=item, audio_end_ms=0)
+        self.server.send("input_audio_buffer.speech_stopped", item_id=item, audio_end_ms=end_ms)
         self.server.send("input_audio_buffer.committed", item_id=item, previous_item_id=None)
         done = "conversation.item.input_audio_transcription.completed"
         self.server.send(done, item_id=item, content_index=0, transcript=text)
@@ -78,12 +78,46 @@ class Script:
             self.server.send("response.output_audio.done", response_id=response, item_id=item)
         return item
 
-    def gap(self, item: str, parts: dict[str, float], kind: str) -> None:
-        """The response gap of a reply, from its parts in milliseconds."""
+    def gap(
+        self, item: str, parts: dict[str, float], kind: str, at_ms: float | None = None
+    ) -> None:
+        """The response gap of a reply, from its parts in milliseconds; it ended at ``at_ms``."""
         listed = [{"name": name, "ms": ms} for name, ms in parts.items()]
         total = sum(parts.values())
         known = {"item_id": item, "gap_ms": total, "class": kind, "measured": True}
-        self.server.send("voiceagent.gap", **known, parts=listed)
+        at = {"at_ms": at_ms, "user_end_ms": None if at_ms is None else at_ms - total}
+        self.server.send("voiceagent.gap", **known, parts=listed, **at)
+
+    def tokens(
+        self,
+        item: str,
+        ticks: list[tuple[float, int | None]],
+        evenness: float | None = None,
+        band: str | None = None,
+    ) -> None:
+        """Tokens of a reply that have arrived: when, how many; and how evenly so far."""
+        known = {"item_id": item, "evenness": evenness, "band": band}
+        self.server.send("voiceagent.tokens", **known, ticks=ticks)
+
+    def pause(
+        self,
+        item: str,
+        duration_ms: float,
+        kind: str,
+        *,
+        at_ms: float | None = None,
+        place: str = "phrase",
+        cause: str = "underrun",
+    ) -> None:
+        """A silence inside a reply, which is over."""
+        known = {"item_id": item, "at_ms": at_ms, "duration_ms": duration_ms, "class": kind}
+        why = {"place": place, "cause": cause, "measured": True}
+        self.server.send("voiceagent.pause", **known, **why)
+
+    def stop(self, item: str, stop_ms: float, kind: str, at_ms: float | None = None) -> None:
+        """How fast a reply stopped when the person cut in."""
+        known = {"item_id": item, "stop_ms": stop_ms, "class": kind, "at_ms": at_ms}
+        self.server.send("voiceagent.stop", **known, measured=True)
 
     def route(
         self, item: str, badge: str, reason: str = "it is the quickest", **marks: bool

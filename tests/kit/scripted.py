@@ -40,9 +40,11 @@ from routing.router import Router
 from voiceagent.conversation import actions as act
 from voiceagent.conversation import events as ev
 from voiceagent.conversation.rules import Rules, Script
+from voiceagent.keeper import KeepsNothing
 from voiceagent.parts import Parts
 from voiceagent.recording import Recorder
 from voiceagent.session import INPUT_HZ, Session
+from voiceagent.turn_record import TurnRecord
 
 SPEECH = Path(__file__).parent.parent / "speech"
 SAMPLES_PER_CHARACTER = 1_440
@@ -207,6 +209,17 @@ class ScriptedVoice:
             )
             start = end
         return Spoken(tone.astype(np.int16), tuple(words), samples, int(self.delay * 1e6))
+
+
+class KeptTurns(KeepsNothing):
+    """Keeps the records of a session's turns, and nothing else."""
+
+    def __init__(self, *, keep_text: bool = False) -> None:
+        self.keep_text = keep_text
+        self.turns: list[TurnRecord] = []
+
+    def turn(self, record: TurnRecord) -> None:
+        self.turns.append(record)
 
 
 class Listener:

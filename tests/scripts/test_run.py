@@ -160,7 +160,8 @@ def test_fast_suite_checks_and_tests_without_weights_or_browser(project: Project
         "-m ruff check .",
         "-m ruff format --check .",
         "-m mypy",
-        "-m pytest -m not models and not browser -n auto --dist worksteal -x -k two words",
+        "-m pytest --hypothesis-profile fast -m not models and not browser and not postgres "
+        "-n auto --dist worksteal -x -k two words",
     ]
     assert "fetch" not in ended.stdout
 
@@ -191,13 +192,14 @@ def test_unknown_suite_is_one_sentence(project: Project) -> None:
     assert project.calls == []
 
 
-def stand_in_for_chromium(project: Project) -> None:
-    (project.path / "chromium").write_text("#!/bin/bash\n")
-    (project.path / "chromium").chmod(0o755)
+def stand_in_for(project: Project, *programs: str) -> None:
+    for program in programs:
+        (project.path / program).write_text("#!/bin/bash\n")
+        (project.path / program).chmod(0o755)
 
 
 def test_all_fetches_every_weight(project: Project) -> None:
-    stand_in_for_chromium(project)
+    stand_in_for(project, "chromium", "initdb")
     ended = project.start("scripts/test")
     assert "voiceagent fetch --all" in ended.stdout
     assert project.calls[-1] == "python -m pytest"
@@ -213,7 +215,7 @@ def test_without_chromium_and_apt_it_says_how(project: Project) -> None:
 
 @pytest.mark.parametrize("code", ["0", "1", "5"])
 def test_ci_ends_with_pytests_line_and_its_code(project: Project, code: str) -> None:
-    stand_in_for_chromium(project)
+    stand_in_for(project, "chromium", "initdb")
     ended = project.start(".ci/run", PYTEST=code)
     assert ended.returncode == int(code)
     assert ended.stdout.splitlines()[-1] == "===== 3 passed in 0.01s ====="

@@ -15,9 +15,9 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.kit.virtual_time import VirtualLoop, virtual
-from voiceagent.listener_clock import ListenerClock
 from voiceagent.conversation import actions as act
 from voiceagent.conversation import events as ev
+from voiceagent.listener_clock import ListenerClock
 from voiceagent.transports.websocket import Connection
 
 DISCONNECT = {"type": "websocket.disconnect", "code": 1001}

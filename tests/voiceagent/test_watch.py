@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from routing.errors import BackendError
-from tests.kit.scripted import Call, ScriptedModel, a_call
+from tests.kit.scripted import Call, KeptTurns, ScriptedModel, a_call
 from tests.kit.virtual_time import virtual
 from voiceagent.conversation import actions as act
 from voiceagent.rhythm.pauses import Cause, Place
@@ -20,11 +20,13 @@ ANSWER = [(0.2, "Your boiler is covered. "), (0.05, "It is "), (0.05, "two years
 
 
 @asynccontextmanager
-async def watched(**options: Any) -> AsyncIterator[tuple[Call, list[TurnRecord]]]:
+async def watched(
+    *, keep_text: bool = False, reports: bool = True, **options: Any
+) -> AsyncIterator[tuple[Call, list[TurnRecord]]]:
     """A call of a client that reports its playout, and the records of its turns."""
-    records: list[TurnRecord] = []
-    async with a_call(reports_playout=True, on_turn=records.append, **options) as call:
-        yield call, records
+    kept = KeptTurns(keep_text=keep_text)
+    async with a_call(reports_playout=reports, keeper=kept, **options) as call:
+        yield call, kept.turns
 
 
 def stream(*pieces: tuple[float, str]) -> Sequence[Sequence[tuple[float, str]]]:
@@ -185,9 +187,8 @@ async def test_tokens_are_told_with_their_evenness() -> None:
 
 @virtual
 async def test_a_client_that_reports_nothing_gets_estimates_marked_as_such() -> None:
-    records: list[TurnRecord] = []
     stalled = stream((0.2, "It will cost you "), (3.0, "forty dollars."))
-    async with a_call(answers=stalled, on_turn=records.append) as call:
+    async with watched(answers=stalled, reports=False) as (call, records):
         await call.say("goforward.wav")
         await call.quiet(9)
     (turn,) = records
@@ -211,3 +212,20 @@ async def test_a_call_that_ends_in_mid_answer_is_written_down() -> None:
     (turn,) = records
     assert turn.status == "cancelled"
     assert turn.gap_us is not None
+
+
+@virtual
+async def test_a_bursty_backend_never_breaks_a_clause() -> None:
+    text = (
+        "Your next visit is on Thursday at ten, and Daniel brings the control board with him. " * 3
+    )
+    bursts = [
+        (0.9 if start else 0.1, text[start : start + 48]) for start in range(0, len(text), 48)
+    ]
+    async with watched(answers=[bursts]) as (call, records):
+        await call.say("goforward.wav")
+        await call.quiet(20)
+    (turn,) = records
+    assert turn.status == "completed"
+    assert len(turn.arrivals) == len(bursts)
+    assert [pause for pause in turn.pauses if pause.place in (Place.WORD, Place.PHRASE)] == []

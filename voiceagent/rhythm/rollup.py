@@ -108,7 +108,11 @@ def cost(spends: Iterable[Spend]) -> Value:
 
 def cost_per_useful_answer(spends: Iterable[Spend], useful: int) -> Value:
     """Dollars for everything that was used, over the answers that were of use."""
-    total = cost(spends)
+    return per_useful_answer(cost(spends), useful)
+
+
+def per_useful_answer(total: Value, useful: int) -> Value:
+    """The same where the dollars are added up already."""
     if isinstance(total, Unknown):
         return total
     return total / useful if useful > 0 else Unknown("no useful answer")

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from starlette.websockets import WebSocket
 
-from voiceagent.listener_clock import ListenerClock
 from voiceagent.conversation.actions import Action
 from voiceagent.conversation.events import WordSpan
+from voiceagent.listener_clock import ListenerClock
 from voiceagent.realtime.client_events import parse
 from voiceagent.realtime.dispatch import Conversing, Dispatcher
 from voiceagent.realtime.encoder import Encoder

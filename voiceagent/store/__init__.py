@@ -1,0 +1,1 @@
+"""What is kept of sessions: a database that is written behind the conversation, and read back."""

@@ -1,0 +1,1 @@
+"""The schema's versions, applied in order when a store is opened."""
