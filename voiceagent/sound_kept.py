@@ -13,12 +13,14 @@ import logging
 import os
 import wave
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from audio.resample import Resampler
+from voiceagent.rhythm.gaps import SLOW_MS
 from voiceagent.rhythm.pauses import DEFAULT_CUTS, Cuts, Pause, Place, is_disturbing
 from voiceagent.turn_record import Anchor, TurnRecord
 
@@ -27,8 +29,10 @@ log = logging.getLogger(__name__)
 RATE = 24_000
 BEFORE_US, AFTER_US = 1_500_000, 1_000_000
 """What of the speech around a pause belongs to its clip."""
-MOST_CLIPS = 24
+MOST_CLIPS = 16
 """In one report: 4 s each are 190 kB."""
+CLIP_RATE = 12_000
+"""Enough to hear a pause."""
 _LONGEST_US = 12_000_000
 _OPEN = 2
 """Replies that may still grow."""
@@ -94,7 +98,8 @@ class SessionSound:
                 wav.close()
             start = None if input_at is None else input_at - began
             timeline = json.dumps({"input_began_us": start})
-            (self._folder / "timeline.json").write_text(timeline, encoding="utf-8")
+            with open(self._folder / "timeline.json", "w", opener=_private) as file:
+                file.write(timeline)
         except OSError as error:
             log.error("the sound of a session is not complete: %s", error.strerror)
 
@@ -113,23 +118,35 @@ class SessionSound:
 
 def clips(
     folder: Path, turns: Iterable[TurnRecord], cuts: Mapping[Place, Cuts] = DEFAULT_CUTS
-) -> dict[tuple[int, int], bytes]:
-    """A wav for each awkward and severe pause, by (turn, its place among the turn's pauses).
+) -> dict[tuple[int, int | None], bytes]:
+    """A wav for each awkward and severe pause, by (turn, its place among the turn's pauses), and
+    for each slow answer, by (turn, None).
 
     Left is the person, right the agent. Empty where the session's sound is not there.
     """
     if not folder.is_dir():
         return {}
-    found: dict[tuple[int, int], bytes] = {}
+    found: dict[tuple[int, int | None], bytes] = {}
     for turn in turns:
-        for index, pause in enumerate(turn.pauses):
-            shape = Pause(pause.at_us, pause.duration_us, pause.place, pause.cause)
-            if len(found) < MOST_CLIPS and is_disturbing(shape, cuts):
-                end = pause.at_us + min(pause.duration_us, _LONGEST_US) + AFTER_US
-                sound = clip(folder, turn, pause.at_us - BEFORE_US, end)
-                if sound is not None:
-                    found[turn.number, index] = sound
+        for index, start_us, lasted_us in _moments(turn, cuts):
+            end_us = start_us + min(lasted_us, _LONGEST_US) + AFTER_US
+            sound = clip(folder, turn, start_us - BEFORE_US, end_us)
+            if sound is not None:
+                found[turn.number, index] = sound
+            if len(found) >= MOST_CLIPS:
+                return found
     return found
+
+
+def _moments(turn: TurnRecord, cuts: Mapping[Place, Cuts]) -> Iterator[tuple[int | None, int, int]]:
+    """(index, when, how long) of what a listener will have minded."""
+    end, gap = turn.user_end_us, turn.gap_us
+    if end is not None and gap is not None and gap >= SLOW_MS * 1_000:
+        yield None, end, gap
+    for index, pause in enumerate(turn.pauses):
+        shape = Pause(pause.at_us, pause.duration_us, pause.place, pause.cause)
+        if is_disturbing(shape, cuts):
+            yield index, pause.at_us, pause.duration_us
 
 
 def clip(folder: Path, turn: TurnRecord, start_us: int, end_us: int) -> bytes | None:
@@ -149,8 +166,9 @@ def clip(folder: Path, turn: TurnRecord, start_us: int, end_us: int) -> bytes | 
             left[at : at + len(heard)] = heard
     out = io.BytesIO()
     with wave.open(out, "wb") as wav:
-        wav.setparams((2, 2, RATE, 0, "NONE", ""))
-        wav.writeframes(np.stack([left, right], axis=1).astype("<i2").tobytes())
+        wav.setparams((2, 2, CLIP_RATE, 0, "NONE", ""))
+        both = [Resampler(RATE, CLIP_RATE).push(side, last=True) for side in (left, right)]
+        wav.writeframes(np.stack(both, axis=1).astype("<i2").tobytes())
     return out.getvalue()
 
 

@@ -28,6 +28,8 @@ const PARTS = {
   voice: "Voicing it",
   hold: "Waiting for its turn",
   playout: "On its way to your ear",
+  uplink: "Your voice on its way",
+  "leading silence": "Silence before its first sound",
 };
 
 /** The bar is full at this many milliseconds. */

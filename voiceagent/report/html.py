@@ -37,7 +37,8 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; media-src data:"
 def report_html(
     session: SessionRecord, turns: Sequence[TurnRecord], clips: Clips = NO_CLIPS
 ) -> str:
-    """The page. ``clips[(turn number, pause index)]`` is a WAV of that pause, to listen to."""
+    """The page. ``clips[(turn number, pause index)]`` is a WAV of that pause, to listen to; with
+    the index None, of the wait before the turn's answer."""
     figures = figures_of(session, turns)
     head = tag(
         "head",

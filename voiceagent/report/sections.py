@@ -22,7 +22,7 @@ from voiceagent.report.wording import (
 from voiceagent.rhythm.pauses import Cause, PauseClass
 from voiceagent.rhythm.values import Unknown
 
-Clips = Mapping[tuple[int, int], bytes]
+Clips = Mapping[tuple[int, int | None], bytes]
 
 
 def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
@@ -118,13 +118,12 @@ def _moment(moment: Moment, clips: Clips) -> Markup:
 
 
 def _clip(moment: Moment, clips: Clips) -> Markup:
-    if moment.pause_index is None:
-        return Markup("")
     wav = clips.get((moment.turn, moment.pause_index))
     if not wav:
         return Markup("")
     source = f"data:audio/wav;base64,{base64.b64encode(wav).decode()}"
-    name = f"The pause in turn {moment.turn} at {amount(moment.at_ms, ' ms')}"
+    silence = "wait" if moment.pause_index is None else "pause"
+    name = f"The {silence} in turn {moment.turn} at {amount(moment.at_ms, ' ms')}"
     return tag("audio", controls="", preload="none", src=source, aria_label=name)
 
 

@@ -27,6 +27,9 @@ _HEIGHT = 60
 _LABEL_ROWS = (12, 57)
 _HATCH = "hatch"
 
+_TONES = 7
+_SHARED_TONES = {"uplink": 6, "leading silence": 5}
+
 
 @dataclass(frozen=True, slots=True)
 class Scale:
@@ -236,8 +239,10 @@ def _gap(turn: TurnRecord, one: TurnFigures, scale: Scale) -> Markup:
 
 
 def part_tone(name: str, index: int) -> int:
-    """Which of the seven tones a part is drawn in."""
-    return list(PARTS).index(name) if name in PARTS else index % len(PARTS)
+    """Which of the seven tones a part is drawn in; neighbours differ."""
+    if name in _SHARED_TONES:
+        return _SHARED_TONES[name]
+    return list(PARTS).index(name) if name in PARTS else index % _TONES
 
 
 def _agent(turn: TurnRecord, scale: Scale, zero: int) -> Markup:

@@ -26,6 +26,8 @@ PARTS = {
     "voice": "Voicing it",
     "hold": "Waiting for its turn",
     "playout": "On its way to your ear",
+    "uplink": "Your voice on its way",
+    "leading silence": "Silence before its first sound",
 }
 
 PLACES = {
