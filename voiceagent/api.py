@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextlib
 import hashlib
 import re
 from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -17,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from voiceagent.realtime.server_events import error
-from voiceagent.security import Caller, Gate
+from voiceagent.security import Gate, caller_of_request
 from voiceagent.store.errors import StoreError
 from voiceagent.store.upkeep import is_session_id
 from voiceagent.turn_record import SessionRecord, TurnRecord
@@ -70,15 +72,21 @@ def api_routes(
             raise _no_session()
         return found, await kept().turns(session_id)
 
+    aside_thread = ThreadPoolExecutor(1, thread_name_prefix="reports")
+
+    async def aside(make: Callable[[], Response]) -> Response:
+        """Off the loop, on which live calls run: a long session takes a while."""
+        return await asyncio.get_running_loop().run_in_executor(aside_thread, make)
+
     @router.get("")
     async def sessions(limit: str = str(USUAL), before: str | None = None) -> JSONResponse:
         found = await kept().sessions(_limit(limit), _before(before))
         return JSONResponse({"sessions": [outside(session) for session in found]})
 
     @router.get("/{session_id}")
-    async def session(session_id: str) -> JSONResponse:
+    async def session(session_id: str) -> Response:
         found, turns = await one(session_id)
-        return JSONResponse({"session": outside(found), "turns": [outside(turn) for turn in turns]})
+        return await aside(lambda: _whole(found, turns))
 
     @router.get("/{session_id}/report")
     async def session_report(session_id: str, format: str = "json") -> Response:
@@ -86,9 +94,8 @@ def api_routes(
             raise _Failed(400, "bad_format", "The format of a report is json or html.")
         found, turns = await one(session_id)
         if format == "json":
-            return JSONResponse(report(found, turns))
-        page = report_html(found, turns)
-        return HTMLResponse(page, headers={"content-security-policy": report_policy(page)})
+            return await aside(lambda: JSONResponse(report(found, turns)))
+        return await aside(lambda: _page(report_html(found, turns)))
 
     @router.delete("/{session_id}")
     async def delete(session_id: str) -> Response:
@@ -97,6 +104,14 @@ def api_routes(
         return Response(status_code=204)
 
     return router
+
+
+def _whole(session: SessionRecord, turns: Sequence[TurnRecord]) -> Response:
+    return JSONResponse({"session": outside(session), "turns": [outside(turn) for turn in turns]})
+
+
+def _page(page: str) -> Response:
+    return HTMLResponse(page, headers={"content-security-policy": report_policy(page)})
 
 
 def report_policy(page: str) -> str:
@@ -150,7 +165,7 @@ def _guarded(gate: Gate) -> type[APIRoute]:
             handle = super().get_route_handler()
 
             async def guarded(request: Request) -> Response:
-                refusal = gate.check(_caller_of(request))
+                refusal = gate.check(caller_of_request(request))
                 if refusal:
                     return _error(refusal.status, "refused", refusal.message)
                 try:
@@ -163,16 +178,6 @@ def _guarded(gate: Gate) -> type[APIRoute]:
             return guarded
 
     return Guarded
-
-
-def _caller_of(request: Request) -> Caller:
-    headers = request.headers
-    return Caller(
-        host=headers.get("host"),
-        origins=headers.getlist("origin"),
-        authorization=headers.get("authorization"),
-        query_token=request.query_params.get("token"),
-    )
 
 
 def _error(status: int, code: str, message: str) -> JSONResponse:

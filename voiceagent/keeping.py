@@ -173,12 +173,15 @@ class Keeping:
 
     def turn(self, session: SessionRecord, record: TurnRecord) -> None:
         """A session's turn is complete."""
-        self.metrics.turn(record)
         self._tell(lambda store: store.turn(session.id, record))
+        self.metrics.turn(record)
         if self.store:
             self.metrics.records_dropped(self.store.dropped)
         if self._telemetry:
-            self._telemetry.turn(record, session.started_at)
+            try:
+                self._telemetry.turn(record, session.started_at)
+            except Exception as error:
+                log.error("a turn was not sent on: %s", type(error).__name__)
 
     def ended(self, session: SessionRecord) -> None:
         """A session is over."""

@@ -17,6 +17,9 @@ from voiceagent.round_trips import RoundTrips
 _STALL = 1_000_000
 """A frame later than this (microseconds) means that the client sent nothing for a while."""
 
+_UNASKED = 500_000
+"""Microseconds that a client may be ahead of its audio before a round trip has told."""
+
 _WINDOW = 2_000_000
 """How long (microseconds) the least delayed frame anchors the clock."""
 
@@ -33,9 +36,12 @@ class ListenerClock:
     def arrived(self, now: int, position: int) -> None:
         """Audio up to ``position`` (microseconds of audio) is here at ``now``."""
         zero = now - position
-        if self._zero is None or zero < self._zero or zero > self._zero + _STALL:
-            self._zero = self._recent = zero
-            self._since = now
+        if self._zero is None or zero > self._zero + _STALL:
+            self.round_trips.forget()  # the client's clock began here, or stood still meanwhile
+            self._zero, self._recent, self._since = zero, zero, now
+            return
+        if zero < self._zero:
+            self._zero, self._recent, self._since = zero, zero, now
             return
         self._recent = zero if self._recent is None else min(self._recent, zero)
         if now - self._since >= _WINDOW:
@@ -54,6 +60,15 @@ class ListenerClock:
     def position(self, at: int) -> int:
         """The position of a session time, at least 0."""
         return 0 if self.offset is None else max(0, at - self.offset)
+
+    def latest(self, now: int) -> int:
+        """The position that the listener's clock may have reached at ``now``.
+
+        Further than what has reached us: the audio of this moment is still in the microphone.
+        """
+        known = [one for one in (self._zero, self.round_trips.offset) if one is not None]
+        margin = (self.round_trips.shortest or _UNASKED) if known else 0
+        return now - min(known, default=0) + margin
 
     @property
     def uplink(self) -> int:

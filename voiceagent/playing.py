@@ -112,7 +112,7 @@ class Playing:
         if input_ms is None or offset is None:
             heard_at, offset = now, 0
         else:  # nothing was heard later than the report of it
-            heard_at = min(int(input_ms * 1_000), now - offset)
+            heard_at = min(int(input_ms * 1_000), self._clock.latest(now))
         self._post(
             ev.Played(
                 now,

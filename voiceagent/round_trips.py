@@ -17,6 +17,8 @@ _LEAST_SPAN = 20_000_000
 """A line through trips closer together than this would be mostly their error."""
 MOST_DRIFT = 1e-3
 """No sound card is off by more than a thousandth."""
+_JUMP = 20_000
+"""Microseconds beyond what a round trip can explain: the other clock has jumped."""
 _SLOW = 2
 """Trips so many times longer than the best say nothing."""
 
@@ -42,11 +44,18 @@ class RoundTrips:
             return
         trip = _Trip((sent + received) // 2, received - sent, (sent + received) // 2 - reading)
         self._now = max(self._now, trip.at)
+        known, explained = self.offset, trip.took + (self.shortest or 0) + _JUMP
+        if known is not None and abs(trip.offset - known) > explained:
+            self.forget()  # the other clock stood still or was set anew
         last = self._best[-1] if self._best else None
         if last is None or trip.at // _WINDOW != last.at // _WINDOW:
             self._best.append(trip)
         elif trip.took < last.took:
             self._best[-1] = trip
+
+    def forget(self) -> None:
+        """What was known of the other clock holds no longer."""
+        self._best.clear()
 
     @property
     def shortest(self) -> int | None:

@@ -28,12 +28,14 @@ from voiceagent.parts import Parts
 from voiceagent.playing import Playing
 from voiceagent.recording import Recorder
 from voiceagent.voicing import Voicing
-from voiceagent.watch import TurnWatch
+from voiceagent.watching import Watching
 
 log = logging.getLogger(__name__)
 
 INPUT_HZ = 24_000
 _INBOX = 4_096
+_STUBBORN_S = 0.3
+"""How long tasks may take to end; the connection waits for its session only a little longer."""
 _TELL = (
     act.StateChanged,
     act.TurnStarted,
@@ -108,9 +110,7 @@ class Session:
         self._loop = asyncio.get_running_loop()
         self._parts, self._client, self._recorder = parts, client, recorder
         self._greet = greet
-        self._keeper: Keeps = keeper or KeepsNothing()
-        self._began = self.now_us()
-        self._watch = TurnWatch(self._keeper.turn, self._began, keep_text=self._keeper.keep_text)
+        self._watching = Watching(keeper or KeepsNothing(), self.now_us(), self.id)
         self._inbox: asyncio.Queue[ev.Event] = asyncio.Queue(_INBOX)
         self._conversation = Conversation(parts.script, parts.rules)
         self._ear = Ear(parts.vad, INPUT_HZ, parts.ear)
@@ -120,11 +120,11 @@ class Session:
         self._final: tuple[int, asyncio.Task[None]] | None = None
         """The latest final recognition, and of which utterance it is."""
         self._answering = Answering(
-            parts.router, self.id, self.post, self.now_us, self._start, self._watch.decided
+            parts.router, self.id, self.post, self.now_us, self._start, self._watching.decided
         )
         self._voicing = Voicing(parts.voice, parts.speed, self.post, self.now_us, self._start)
         self._playing = Playing(
-            client, self._voicing, self.clock, self.post, self.now_us, self._keeper.voiced
+            client, self._voicing, self.clock, self.post, self.now_us, self._watching.voiced
         )
         self._over = False
 
@@ -152,7 +152,7 @@ class Session:
         now = self.now_us()
         found = self._ear.push(pcm)
         self.clock.arrived(now, _audio_us(self._ear.position))
-        self._keeper.heard(pcm)
+        self._watching.heard(pcm)
         if self._recorder:
             self._recorder.heard(pcm)
         for event in found:
@@ -230,12 +230,17 @@ class Session:
                     self._recorder.write(event, actions)
                 for action in actions:
                     self._perform(action)
-                for action in self._watch.observe(event, actions):
+                for action in self._watching.observe(event, actions):
                     self._client.tell(action)
                 self._over = self._over or isinstance(event, ev.SessionClosed)
         finally:
             self._over = True
-            await self._stop()
+            try:
+                await self._stop()
+            finally:  # even if whoever runs this has lost patience
+                if self._recorder:
+                    self._recorder.close()
+                self._watching.close(self.now_us(), self.clock)
 
     async def _stop(self) -> None:
         for wake in self._wakes.values():
@@ -243,11 +248,7 @@ class Session:
         for task in self._tasks:
             task.cancel()
         if self._tasks:  # a library that swallows the cancellation must not keep the session
-            await asyncio.wait(self._tasks, timeout=3)
-        if self._recorder:
-            self._recorder.close()
-        self._watch.close(self.now_us())
-        self._keeper.ended(self.clock, self._began)
+            await asyncio.wait(self._tasks, timeout=_STUBBORN_S)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = self._loop.create_task(work)

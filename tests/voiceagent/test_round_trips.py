@@ -79,7 +79,33 @@ def test_a_client_without_a_microphone_is_tied_by_round_trips() -> None:
 
 def test_the_uplink_is_what_audio_takes_beyond_the_offset() -> None:
     clock = ListenerClock()
-    clock.round_trips.add(1_000_000, 1_020_000, 10_000)  # ours = theirs + 1 s
     clock.arrived(1_045_000, 20_000)  # captured at 1.020 s, here at 1.045 s
+    clock.round_trips.add(1_050_000, 1_070_000, 60_000)  # ours = theirs + 1 s
     assert clock.uplink == 25_000
     assert clock.at(20_000) == 1_045_000  # speech and sound are both compared as they reach us
+
+
+def test_a_listener_may_be_ahead_of_the_audio_that_has_reached_us() -> None:
+    clock = ListenerClock()
+    clock.arrived(1_145_000, 20_000)  # 120 ms in the microphone, 5 in the network
+    clock.round_trips.add(1_150_000, 1_160_000, 135_000)
+    assert clock.uplink == 105_000
+    assert clock.latest(1_160_000) >= 140_000
+
+
+def test_a_clock_that_stood_still_is_known_again_at_the_next_answer() -> None:
+    found, now, _ = trips(60)
+    for later in (now + 30_000_000, now + 32_500_000):
+        found.add(later, later + 16 * MS, later + 8 * MS - 35_000_000)
+        assert found.offset == 35_000_000
+        assert found.drift == 0
+
+
+def test_a_microphone_that_joins_begins_the_clock_anew() -> None:
+    clock = ListenerClock()
+    for now in range(0, 60_000_000, 2_500_000):
+        clock.round_trips.add(now, now + 10 * MS, now + 5 * MS)
+    clock.arrived(60_020_000, 10_000)
+    assert clock.uplink == 0  # not a minute
+    clock.round_trips.add(60_100_000, 60_110_000, 105_000)
+    assert clock.uplink == 10_000

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
@@ -229,3 +230,55 @@ async def test_a_bursty_backend_never_breaks_a_clause() -> None:
     assert turn.status == "completed"
     assert len(turn.arrivals) == len(bursts)
     assert [pause for pause in turn.pauses if pause.place in (Place.WORD, Place.PHRASE)] == []
+
+
+class Broken(KeptTurns):
+    """Fails at whatever it is told (a simulation)."""
+
+    def turn(self, record: TurnRecord) -> None:
+        raise RuntimeError("no")
+
+    def heard(self, pcm: object) -> None:
+        raise RuntimeError("no")
+
+    def voiced(self, *told: object) -> None:
+        raise RuntimeError("no")
+
+    def ended(self, *told: object) -> None:
+        raise RuntimeError("no")
+
+
+@virtual
+async def test_a_keeper_that_fails_costs_its_records_and_not_the_call(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with a_call(answers=[ANSWER, ANSWER], keeper=Broken()) as call:
+        await call.say("goforward.wav")
+        await call.quiet(9)
+        await call.say("goforward.wav")
+        await call.quiet(9)
+        assert len(call.listener.heard_texts()) == 2
+    assert sorted(record.args[1] for record in caplog.records if record.args) == [
+        "end",
+        "keeper",
+        "sound",
+    ]
+
+
+@virtual
+async def test_a_session_that_is_not_waited_for_is_written_down_all_the_same() -> None:
+    async with watched(answers=[ANSWER]) as (call, records):
+        await call.say("goforward.wav")
+        await call.quiet(1.5)
+
+        async def stubborn() -> None:
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(60)
+            await asyncio.sleep(5)
+
+        call.session._start(stubborn())
+        await asyncio.sleep(0)
+        call.session.close()
+        await asyncio.sleep(0.5)  # as long as a connection waits for its session
+        assert len(records) == 1
+        await asyncio.sleep(5)

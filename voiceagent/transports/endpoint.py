@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse
 from starlette.websockets import WebSocket
 
 from voiceagent.realtime import server_events as out
-from voiceagent.security import Caller, Gate, Refusal
+from voiceagent.security import Gate, Refusal, caller_of_request
 from voiceagent.transports.websocket import CLOSE_BOUND_S, Connection, Running
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class RealtimeEndpoint:
 
     async def serve(self, websocket: WebSocket) -> None:
         """One connection, from its request to its end."""
-        refusal = self._gate.check(caller_of(websocket)) or _not_offered(websocket)
+        refusal = self._gate.check(caller_of_request(websocket)) or _not_offered(websocket)
         if refusal:
             log.info("connection refused: %d %s", refusal.status, refusal.message)
             await _deny(websocket, refusal)
@@ -78,18 +78,6 @@ class RealtimeEndpoint:
             async with asyncio.timeout(CLOSE_BOUND_S):
                 await websocket.send_text(json.dumps(event))
                 await websocket.close(TRY_LATER, message)
-
-
-def caller_of(websocket: WebSocket) -> Caller:
-    """What the handshake's request says of its sender."""
-    headers = websocket.headers
-    return Caller(
-        host=headers.get("host"),
-        origins=headers.getlist("origin"),
-        authorization=headers.get("authorization"),
-        subprotocols=websocket.scope.get("subprotocols") or [],
-        query_token=websocket.query_params.get("token"),
-    )
 
 
 def _not_offered(websocket: WebSocket) -> Refusal | None:
