@@ -13,6 +13,11 @@ from dataclasses import dataclass
 from voiceagent.conversation.events import PlayoutKind
 from voiceagent.conversation.rules import to_us
 
+_MOST = 1_024
+"""Anchors of one reply; a player that stops more often than that is not believed any more."""
+_INEXACT = 20_000
+"""Microseconds by which a player's report of the moment may be off."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stop:
@@ -42,7 +47,7 @@ class PlayoutClock:
         self.ended_us: int | None = None
         """When the last sample of a reply that stopped or was flushed was heard."""
         self._dry: tuple[int, int] | None = None
-        self._last = 0
+        self._last, self._last_at = 0, 0
         self._stretched = 0
 
     @property
@@ -59,6 +64,8 @@ class PlayoutClock:
         """``sample`` samples had been heard at ``at_us``, beside ``stretched`` added ones."""
         if sample < self._last or self.ended_us is not None:
             return
+        if len(self._samples) >= _MOST and kind not in ("stopped", "flushed"):
+            return
         if not self.began:
             if kind == "flushed" and not sample:
                 return
@@ -67,12 +74,17 @@ class PlayoutClock:
             self._go_on(kind, sample, at_us)
         if stretched > self._stretched:
             self._stretch(sample, at_us, stretched)
-        self._last = sample
+        self._last, self._last_at = sample, at_us
         if kind == "underrun":
             self._dry = (sample, max(at_us, self._times[-1]))
         elif kind in ("stopped", "flushed"):
             # What was silent before the end is no sound of the agent's.
             self.ended_us = self._dry[1] if self._dry else at_us
+
+    def end(self, sample: int) -> None:
+        """Nothing is heard after ``sample``, and nobody reports any more."""
+        if self.began and self.ended_us is None:
+            self.ended_us = self._dry[1] if self._dry else self.at(sample)
 
     def at(self, sample: int) -> int:
         """When a sample was heard, or will be if nothing delays it. Needs ``began``.
@@ -102,7 +114,9 @@ class PlayoutClock:
         self._dry = None
 
     def _stretch(self, sample: int, at_us: int, stretched: int) -> None:
-        added = to_us(stretched - self._stretched)
+        # No more than the time that passed without sound, whatever is claimed.
+        passed = at_us - self._last_at - to_us(sample - self._last)
+        added = min(to_us(stretched - self._stretched), max(0, passed + _INEXACT))
         self.stretches.append(Stretch(sample, added))
         self._stretched = stretched
         self._anchor(sample, at_us)

@@ -29,6 +29,7 @@ class Answer:
 
     asked: bool = False
     """A model was asked: there will be a decision."""
+    requested_us: int | None = None
     arrivals: list[ArrivalRecord] = field(default_factory=list)
     final_usage: int | None = None
     written_us: int | None = None
@@ -117,6 +118,7 @@ class Draft:
             first_sentence_heard=bool(heard) and len(heard) >= first_sentence(self.text),
             arrivals=tuple(answer.arrivals),
             final_usage=answer.final_usage,
+            requested_us=answer.requested_us,
             written_us=answer.written_us,
             decision=answer.decision,
             costs=tuple(cost for one in (*self.guesses.values(), answer) for cost in one.costs),

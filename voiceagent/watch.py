@@ -111,11 +111,11 @@ class TurnWatch:
     # --- the agent -----------------------------------------------------------------------------
 
     def _generate(self, action: act.Generate, now: int) -> None:
-        self._answers.setdefault(action.reply, Answer()).asked = True
+        answer = self._answers.setdefault(action.reply, Answer())
+        if not answer.asked:
+            answer.asked, answer.requested_us = True, now - self._began
         self._ticks = {r: t for r, t in self._ticks.items() if r >= action.reply - 1}
         self._ticks.setdefault(action.reply, TokenTicks())
-        if turn := self._of(action.reply):
-            turn.set(requested_us=now - self._began)
 
     def _reply_started(self, action: act.ReplyStarted, now: int) -> None:
         waiting = [t for t in self._open if t.record.reply is None and t.over_at is None]
@@ -144,6 +144,8 @@ class TurnWatch:
             turn.heard = action.heard
 
     def _trouble(self, action: act.Trouble, _now: int) -> None:
+        if action.code in act.CLIENTS_OWN:
+            return
         turn = next((t for t in reversed(self._open) if t.record.reply is not None), None)
         if turn is not None and turn.over_at is None:
             turn.set(trouble=action.code)

@@ -206,6 +206,24 @@ def test_reports_that_go_back_or_come_after_the_end_change_nothing() -> None:
     assert player.ledger.clock.ended_us == player.now
 
 
+def test_a_stretch_is_believed_as_far_as_time_has_passed() -> None:
+    player = Player(spoken("It is fine, ", 100), spoken("But it is old.", 0)).play(11 * 60 + 100)
+    player.stretched += 86_400 * 24_000  # a day, it says
+    player.play(300)
+    assert player.only.duration_us <= 120_000
+
+
+def test_a_player_that_stops_without_end_is_not_followed_without_end() -> None:
+    player = Player(spoken(TEXT * 40))
+    for _ in range(5_000):
+        player.sample += 1
+        player.dry(1)
+    assert len(player.ledger.clock.stops) <= 1_024
+    assert len(player.ledger.clock.anchors) <= 1_024
+    player.report("flushed")
+    assert player.ledger.clock.ended_us == player.now
+
+
 def test_a_touching_silence_is_one_silence() -> None:
     ledger = PlayoutLedger()
     ledger.add(spoken("One, ", 100))

@@ -13,6 +13,7 @@ from routing.errors import BackendError
 from tests.kit.scripted import Call, KeptTurns, ScriptedModel, a_call
 from tests.kit.virtual_time import virtual
 from voiceagent.conversation import actions as act
+from voiceagent.conversation import events as ev
 from voiceagent.rhythm.pauses import Cause, Place
 from voiceagent.turn_record import TurnRecord
 
@@ -213,6 +214,53 @@ async def test_a_call_that_ends_in_mid_answer_is_written_down() -> None:
     (turn,) = records
     assert turn.status == "cancelled"
     assert turn.gap_us is not None
+    assert turn.heard_characters > 0
+    assert turn.speech_us > 0
+    assert turn.ended_us is not None
+    assert turn.audible_us is not None
+    assert turn.ended_us - turn.audible_us == pytest.approx(turn.speech_us, abs=2)
+    assert turn.anchors
+
+
+@virtual
+async def test_what_the_client_says_it_truncated_was_speech_until_there() -> None:
+    async with watched(answers=stream((0.2, "An answer that goes on and on. " * 3))) as (
+        call,
+        records,
+    ):
+        await call.say("goforward.wav")
+        await call.quiet(2.5)
+        item = call.listener.of(act.ReplyStarted)[0].item
+        call.session.post(ev.ItemTruncated(call.session.now_us(), item, 24_000))
+        await call.quiet(4)
+    (turn,) = records
+    assert turn.speech_us == 1_000 * MS
+    assert turn.ended_us is not None
+
+
+@virtual
+async def test_an_end_of_the_model_after_the_sound_is_no_silence() -> None:
+    late = stream((0.2, "Forty nine dollars."), (3.0, " "))
+    async with watched(answers=late, reports=False) as (call, records):
+        await call.say("goforward.wav")
+        await call.quiet(9)
+    (turn,) = records
+    assert turn.status == "completed"
+    assert turn.speech_us == pytest.approx(19 * 60 * MS, abs=61 * MS)
+
+
+@virtual
+async def test_a_clients_own_mistake_is_no_trouble_of_ours() -> None:
+    async with watched(answers=[ANSWER]) as (call, records):
+        await call.say("goforward.wav")
+        await call.quiet(1.5)
+        call.session.post(ev.ItemDeleted(call.session.now_us(), "item_that_never_was"))
+        await call.quiet(6)
+    (turn,) = records
+    assert turn.trouble is None
+    assert turn.requested_us is not None
+    assert turn.written_us is not None
+    assert turn.requested_us <= turn.written_us
 
 
 @virtual

@@ -293,6 +293,13 @@ class HeardChanged(Action):
     heard: str
 
 
+ACTIVE = "conversation_already_has_active_response"
+NOT_ACTIVE = "response_cancel_not_active"
+NO_ITEM = "item_not_found"
+CLIENTS_OWN = frozenset({ACTIVE, NOT_ACTIVE, NO_ITEM})
+"""Troubles that are the answer to a client's own event, and not news about the server."""
+
+
 @dataclass(frozen=True, slots=True)
 class Trouble(Action):
     """Something the person should know. ``code`` is stable, ``message`` a whole sentence."""

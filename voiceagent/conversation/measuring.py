@@ -7,25 +7,44 @@ from voiceagent.conversation import events as ev
 from voiceagent.conversation.reply import Reply
 from voiceagent.playout_pauses import HeardPause
 
+_JUMP = 500_000
+"""Microseconds by which the offset of two clocks does not drift between two reports."""
+
 
 def measure(reply: Reply, event: ev.Played) -> list[act.Action]:
     """Take the report into the reply's ledger; returns what follows from it."""
     if event.heard_at is None:
         return []
     clock = reply.ledger.clock
-    reply.offset, reply.uplink, reply.cushion = event.offset, event.uplink, event.cushion
+    offset = event.offset - reply.shift
+    if clock.began and abs(offset - reply.offset) > _JUMP:  # the listener's clock began anew
+        reply.shift += offset - reply.offset
+        offset = reply.offset
+    reply.offset, reply.uplink, reply.cushion = offset, event.uplink, event.cushion
+    reply.measured = event.measured
     samples = min(event.samples, reply.ledger.total)
     # Dry at the end of a complete reply: a player that is only estimated cannot tell it apart.
     kind = "stopped" if event.kind == "underrun" and reply.over else event.kind
-    clock.report(kind, samples, event.heard_at, event.stretched)
+    clock.report(kind, samples, event.heard_at + reply.shift, event.stretched)
     out: list[act.Action] = []
     if clock.began and "sounded" not in reply.marks:
         out.append(_sounded(reply, event.measured))
     out += [_pause(reply, pause, event.measured) for pause in reply.pauses.finished()]
-    if clock.ended_us is not None and not reply.stopped:
-        reply.stopped = True
-        out.append(_stopped(reply, clock.ended_us + reply.offset, event.measured))
-    return out
+    return out + _told_of_end(reply)
+
+
+def settle(reply: Reply) -> list[act.Action]:
+    """Nobody will report on the reply any more: it ended where it was last known to be."""
+    reply.ledger.clock.end(reply.ledger.played)
+    return _told_of_end(reply)
+
+
+def _told_of_end(reply: Reply) -> list[act.Action]:
+    ended = reply.ledger.clock.ended_us
+    if ended is None or reply.stopped:
+        return []
+    reply.stopped = True
+    return [_stopped(reply, ended + reply.offset, reply.measured)]
 
 
 def _sounded(reply: Reply, measured: bool) -> act.ReplySounded:

@@ -60,6 +60,10 @@ class Reply:
     """How long the user's voice was under way to us (microseconds)."""
     offset: int = 0
     """The session's clock less the listener's."""
+    shift: int = 0
+    """What the listener's clock has jumped by since the reply began."""
+    measured: bool = False
+    """The client reports what it plays."""
     cushion: int | None = None
     cut_by: tuple[str, int] | None = None
     """Item and onset of the user's speech that interrupted it."""

@@ -8,7 +8,7 @@ from audio.phrases import PhraseSplitter
 from voiceagent.conversation import actions as act
 from voiceagent.conversation import events as ev
 from voiceagent.conversation.history import History, Item
-from voiceagent.conversation.measuring import measure
+from voiceagent.conversation.measuring import measure, settle
 from voiceagent.conversation.reply import Reply
 from voiceagent.conversation.rules import MS, SECOND, Rules, Script, to_us
 from voiceagent.conversation.states import Agent
@@ -94,6 +94,14 @@ class Speaking:
         cut = cut_by[0] if cut_by else None
         ended = act.ReplyEnded(reply.id, reply.item, status, reply.text, heard, reply.usage, cut)
         self._out.append(ended)
+        if status == "completed":  # all of it was heard, whether or not a last report comes
+            self._out += settle(reply)
+
+    def close(self) -> None:
+        """The client is gone: what was heard last is all that was heard."""
+        self.end("cancelled")
+        for reply in self._ended.values():
+            self._out += settle(reply)
 
     # --- text ----------------------------------------------------------------------------------
 
@@ -239,11 +247,12 @@ class Speaking:
         reply = self._current(event.reply) or self._ended.get(event.reply)
         if reply is None or reply.sealed or not reply.playing:
             return
-        heard = reply.ledger.heard_text()
+        heard, before = reply.ledger.heard_text(), reply.ledger.played
         reply.ledger.play_to(event.samples)
         self._out += measure(reply, event)
         if reply is self.reply:
-            self._arm_playout(reply, event.at)
+            if reply.ledger.played > before:  # a player that stands still is not waited for
+                self._arm_playout(reply, event.at)
         elif reply.ledger.heard_text() != heard:
             self._out.append(act.HeardChanged(reply.id, reply.item, reply.ledger.heard_text()))
 
@@ -262,6 +271,7 @@ class Speaking:
             self.end("interrupted")
         reply.ledger.truncate(samples)
         reply.sealed = True
+        self._out += settle(reply)
         self._out.append(act.HeardChanged(reply.id, reply.item, reply.ledger.heard_text()))
         return True
 

@@ -123,7 +123,7 @@ class Conversation:
             self._out.append(act.Prefill(self._messages()))
 
     def _session_closed(self, _event: ev.SessionClosed) -> None:
-        self.speaking.end("cancelled")
+        self.speaking.close()
         self.timers.disarm(*(wake.timer for wake in self.timers.live))
         self.listening.turn = None
         self.listening.settling.clear()
@@ -331,7 +331,7 @@ class Conversation:
 
     def _reply_requested(self, event: ev.ReplyRequested) -> None:
         if self.agent is not Agent.IDLE or self._wanted:
-            code = "conversation_already_has_active_response"
+            code = act.ACTIVE
             self._out.append(act.Trouble(code, "A response is already in progress."))
         elif self.listening.settling:
             self._wanted = event
@@ -352,19 +352,19 @@ class Conversation:
     def _reply_cancelled(self, _event: ev.ReplyCancelled) -> None:
         wanted, self._wanted = self._wanted, None
         if self.agent is Agent.IDLE and wanted is None:
-            code = "response_cancel_not_active"
+            code = act.NOT_ACTIVE
             self._out.append(act.Trouble(code, "There is no response to cancel."))
         else:
             self.speaking.end("cancelled")
 
     def _item_deleted(self, event: ev.ItemDeleted) -> None:
         if not self.history.remove(event.item):
-            self._out.append(act.Trouble("item_not_found", f"There is no item {event.item!r}."))
+            self._out.append(act.Trouble(act.NO_ITEM, f"There is no item {event.item!r}."))
 
     def _item_truncated(self, event: ev.ItemTruncated) -> None:
         if not self.speaking.truncate(event.item, event.samples):
             message = f"There is no spoken item {event.item!r} to truncate."
-            self._out.append(act.Trouble("item_not_found", message))
+            self._out.append(act.Trouble(act.NO_ITEM, message))
 
     # --- time ----------------------------------------------------------------------------------
 

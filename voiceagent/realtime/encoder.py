@@ -28,11 +28,6 @@ from voiceagent.realtime.turns import Turns
 
 _REMEMBERED_RESPONSES = 16
 
-# Troubles that are the answer to a client's own event, and not news about the server.
-ACTIVE = "conversation_already_has_active_response"
-NOT_ACTIVE = "response_cancel_not_active"
-NO_ITEM = "item_not_found"
-
 
 class Encoder:
     """``position`` gives the place (microseconds) of a session time in the input audio."""
@@ -123,7 +118,7 @@ class Encoder:
 
     def expect_cancel(self, event_id: str | None) -> None:
         """The client asked to stop the response in progress."""
-        self._culprits[NOT_ACTIVE] = event_id
+        self._culprits[act.NOT_ACTIVE] = event_id
         if self.active:
             self.active.cancel_asked = True
 
@@ -132,7 +127,7 @@ class Encoder:
         known = self._of_item(item_id)
         sent_ms = known.samples * 1_000 // RATE if known else audio_end_ms
         self._truncations[item_id] = min(audio_end_ms, sent_ms)
-        self._culprits[NO_ITEM] = event_id
+        self._culprits[act.NO_ITEM] = event_id
 
     # --- what happens --------------------------------------------------------------------------
 
@@ -242,11 +237,11 @@ class Encoder:
 
     def _trouble(self, action: act.Trouble, _now: int) -> list[ServerEvent]:
         code, message = action.code, action.message
-        if code == ACTIVE:
+        if code == act.ACTIVE:
             return [out.error(message, code=code, event_id=self._next_asked()[1])]
-        if code == NOT_ACTIVE:
+        if code == act.NOT_ACTIVE:
             return [out.error(message, code=code, event_id=self._culprits.pop(code, None))]
-        if code == NO_ITEM:
+        if code == act.NO_ITEM:
             return self._not_truncated(message)
         if self.active:  # told with the response's end, which a client need not take for fatal
             self.active.trouble = (code, message)
@@ -258,7 +253,7 @@ class Encoder:
         if not self._truncations:  # an item that was deleted after the history had let it go
             return []
         self._truncations.clear()
-        event_id = self._culprits.pop(NO_ITEM, None)
+        event_id = self._culprits.pop(act.NO_ITEM, None)
         return [out.error(message, code="item_truncate_invalid_item_id", event_id=event_id)]
 
     def _next_asked(self) -> tuple[dict[str, str] | None, str | None]:
