@@ -57,6 +57,8 @@ class Draft:
     pauses: list[PauseRecord] = field(default_factory=list)
     text: str = ""
     heard: str = ""
+    awaited: bool = False
+    """An answer to it is to come."""
     cut_by: str | None = None
     over_at: int | None = None
     """When nothing more was to come but late news (session's clock)."""

@@ -98,7 +98,8 @@ class TurnRecord:
     ended_us: int | None = None
     """The last sample heard, at the listener."""
     status: str | None = None
-    """completed, interrupted, cancelled or failed."""
+    """completed, interrupted, cancelled, failed, unanswered (nothing came that was asked for) or
+    not_asked (nobody wanted an answer); None where the session ended first."""
     trouble: str | None = None
     """The code of what went wrong."""
     measured: bool = False

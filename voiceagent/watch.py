@@ -33,6 +33,8 @@ class TurnWatch:
     ) -> None:
         self._on_turn, self._began, self._keep_text = on_turn, began, keep_text
         self._numbers = 0
+        self._answering, self._wanted = True, False
+        """Turns are answered by themselves; the client asked for the answer to what comes next."""
         self._open: list[Draft] = []
         """Turns that are not complete, in the order of their beginning."""
         self._answers: dict[int, Answer] = {}
@@ -55,8 +57,14 @@ class TurnWatch:
 
     def observe(self, event: ev.Event, actions: list[act.Action]) -> list[act.Action]:
         """Note an event and its actions; returns what the client should be told beside them."""
-        if isinstance(event, ev.MessageAdded) and event.role == "user":
-            self._typed(event)
+        match event:
+            case ev.MessageAdded(role="user"):
+                self._typed(event)
+            case ev.SessionConfigured():
+                self._configured(event)
+            case ev.ReplyRequested():
+                self._wanted = True
+                self._await([turn for turn in self._open if turn.record.committed_us is not None])
         for action in actions:
             if note := self._on.get(type(action)):
                 note(action, event.at)
@@ -77,6 +85,8 @@ class TurnWatch:
             never_ended = turn.record.kind == "spoken" and turn.record.committed_us is None
             if never_ended and turn.record.reply is None:
                 turn.set(kind="dropped", dropped="closed")
+            elif turn.awaited and turn.record.reply is None and turn.over_at is None:
+                turn.over_at = now  # the answer did not come before the end
             self._emit(turn)
         self._open.clear()
 
@@ -93,6 +103,21 @@ class TurnWatch:
             committed_us=now - self._began,
             user_text=action.text,
         )
+        if self._answering or self._wanted:
+            self._await([turn])
+
+    def _configured(self, event: ev.SessionConfigured) -> None:
+        if event.create_response is not None:
+            self._answering = event.create_response
+        if event.manual is not None:
+            self._answering = not event.manual
+
+    @staticmethod
+    def _await(turns: list[Draft]) -> None:
+        """An answer to these is to come."""
+        for turn in turns:
+            if turn.record.reply is None and turn.over_at is None:
+                turn.awaited = True
 
     def _turn_dropped(self, action: act.TurnDropped, now: int) -> None:
         turn = self._of_user(action.item)
@@ -119,7 +144,8 @@ class TurnWatch:
 
     def _reply_started(self, action: act.ReplyStarted, now: int) -> None:
         waiting = [t for t in self._open if t.record.reply is None and t.over_at is None]
-        asked = [turn for turn in waiting if turn.record.committed_us is not None]
+        asked = [turn for turn in waiting if turn.awaited]
+        self._wanted = False
         turn = asked[-1] if asked else self._begin("unasked")
         for other in asked[:-1]:  # this reply answers them, too
             other.set(status="cancelled")
@@ -144,6 +170,10 @@ class TurnWatch:
             turn.heard = action.heard
 
     def _trouble(self, action: act.Trouble, _now: int) -> None:
+        if action.code == act.ACTIVE:  # refused: nothing was asked for after all
+            self._wanted = False
+            for waiting in self._open:
+                waiting.awaited = waiting.awaited and waiting.record.kind == "spoken"
         if action.code in act.CLIENTS_OWN:
             return
         turn = next((t for t in reversed(self._open) if t.record.reply is not None), None)
@@ -175,7 +205,9 @@ class TurnWatch:
         turn = draft(self._numbers, kind, self._began, **fields)
         self._open.append(turn)
         if len(self._open) > _MOST_OPEN:  # questions that nobody wants answered
-            self._emit(self._open.pop(0))
+            old = next((t for t in self._open if t.record.reply is None), self._open[0])
+            self._open.remove(old)
+            self._emit(old)
         return turn
 
     def _of_user(self, item: str) -> Draft | None:
@@ -220,4 +252,9 @@ class TurnWatch:
         for reply in (turn.record.reply, *turn.guesses):
             if reply is not None:
                 self._answers.pop(reply, None)
+        if turn.record.reply is None and turn.record.status is None:
+            if turn.awaited and turn.over_at is None:
+                turn.set(status="unanswered")
+            elif not turn.awaited and turn.record.kind != "dropped":
+                turn.set(status="not_asked")
         self._on_turn(turn.finished(keep_text=self._keep_text))

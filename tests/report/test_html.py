@@ -119,7 +119,7 @@ def test_it_needs_nothing_from_anywhere() -> None:
         ([TurnRecord(1, "dropped", dropped="empty")], "no times are known of this turn"),
         ([TurnRecord(1, "dropped", dropped="empty")], "No response gap is known"),
         ([TurnRecord(1, "spoken", reply=1)], "the session ended before the answer"),
-        ([TurnRecord(1, "spoken")], "no answer · broken"),
+        ([TurnRecord(1, "spoken", status="unanswered")], "no answer · broken"),
         ([TURN], "the first answer, cold: 660 ms"),
         ([replace(TURN, measured=False)], "the agent, estimated"),
     ],

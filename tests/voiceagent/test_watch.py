@@ -15,6 +15,8 @@ from tests.kit.virtual_time import virtual
 from voiceagent.conversation import actions as act
 from voiceagent.conversation import events as ev
 from voiceagent.rhythm.pauses import Cause, Place
+from voiceagent.rhythm.values import Unknown
+from voiceagent.turn_gap import NOT_ASKED, gap_ms
 from voiceagent.turn_record import TurnRecord
 
 MS = 1_000
@@ -330,3 +332,41 @@ async def test_a_session_that_is_not_waited_for_is_written_down_all_the_same() -
         await asyncio.sleep(0.5)  # as long as a connection waits for its session
         assert len(records) == 1
         await asyncio.sleep(5)
+
+
+@virtual
+async def test_only_what_was_asked_for_is_waited_for() -> None:
+    async with watched(answers=[ANSWER]) as (call, records):
+        session = call.session
+        session.post(ev.MessageAdded(session.now_us(), "context", "user", "I am at home."))
+        await call.quiet(0.1)
+        session.post(ev.MessageAdded(session.now_us(), "question", "user", "What do I owe?"))
+        session.post(ev.ReplyRequested(session.now_us()))
+        await call.quiet(6)
+        session.post(ev.MessageAdded(session.now_us(), "more", "user", "Thank you."))
+        await call.quiet(0.1)
+    by_item = {turn.user_item: turn for turn in records}
+    assert by_item["question"].status == "completed"
+    assert by_item["context"].status == "cancelled"  # answered with the question
+    assert by_item["more"].status == "not_asked"
+
+
+@virtual
+async def test_a_client_that_wants_no_answers_is_not_left_unanswered() -> None:
+    async with watched() as (call, records):
+        now = call.session.now_us()
+        call.session.post(ev.SessionConfigured(now, create_response=False))
+        await call.say("goforward.wav")
+        await call.quiet(3)
+    (turn,) = records
+    assert (turn.kind, turn.status, turn.reply) == ("spoken", "not_asked", None)
+    assert gap_ms(turn) == Unknown(NOT_ASKED)
+
+
+@virtual
+async def test_hanging_up_while_it_thinks_is_no_missing_answer() -> None:
+    async with watched(answers=stream((9.0, "Too late."))) as (call, records):
+        await call.say("goforward.wav")
+        await call.quiet(1.2)
+    (turn,) = records
+    assert isinstance(gap_ms(turn), Unknown)

@@ -19,7 +19,6 @@ from voiceagent.metrics.labels import Capped
 from voiceagent.metrics.readings import (
     backend_of,
     chunk_gaps_of,
-    gap_of,
     pause_of,
     stream_of,
 )
@@ -28,6 +27,7 @@ from voiceagent.rhythm.latency import ttfat_ms
 from voiceagent.rhythm.pauses import classify_pause
 from voiceagent.rhythm.stream import Stream, count_tokens
 from voiceagent.rhythm.values import CANCELLED, MISSING, Unknown, Value, duration_ms
+from voiceagent.turn_gap import gap_ms
 from voiceagent.turn_record import TurnRecord
 
 MISSING_PACKAGE = "OpenTelemetry is not installed: install voiceagent[otel]"
@@ -105,7 +105,7 @@ class Telemetry:
     def turn(self, record: TurnRecord, began: datetime | None = None) -> None:
         """A turn is complete; to be told once for each. ``began`` is when its session began, with
         its zone; without it there is no span."""
-        gap = gap_of(record)
+        gap = gap_ms(record)
         if gap is not None and gap != NO_ANSWER:
             attributes = {"voiceagent.measured": record.measured}
             # An overlap is a gap of none here: a histogram's sum must not fall.
@@ -172,7 +172,7 @@ class Telemetry:
         start, end = _bounds(record)
         if isinstance(duration_ms(start, end), Unknown) or start is None or end is None:
             return
-        gap = gap_of(record)
+        gap = gap_ms(record)
         known = None if isinstance(gap, Unknown) else classify_gap(gap)
         turn = tracer.start_span(TURN, start_time=(began_us + start) * 1_000)
         turn.set_attribute("voiceagent.turn.kind", record.kind)

@@ -24,7 +24,6 @@ from voiceagent.metrics.labels import Capped, one_of, reason_class, truth
 from voiceagent.metrics.readings import (
     backend_of,
     chunk_gaps_of,
-    gap_of,
     pause_of,
     speech_clock_of,
     stop_of,
@@ -39,12 +38,13 @@ from voiceagent.rhythm.pauses import Cause, Place, classify_pause
 from voiceagent.rhythm.stream import TokenSource, count_tokens
 from voiceagent.rhythm.values import NEGATIVE, Unknown, Value, duration_ms
 from voiceagent.rhythm.voice_to_voice import voice_to_voice
+from voiceagent.turn_gap import gap_ms
 from voiceagent.turn_record import CostRecord, PauseRecord, TurnKind, TurnRecord
 
 OPENMETRICS = "application/openmetrics-text"
 
 KINDS = get_args(TurnKind)
-STATUSES = ("completed", "interrupted", "cancelled", "failed")
+STATUSES = ("completed", "interrupted", "cancelled", "failed", "unanswered", "not_asked")
 DROPPED = ("empty", "backchannel", "unrecognised", "closed")
 PURPOSES = ("answer", "failover", "hedge", "handover")
 PLACES, CAUSES = frozenset(Place), frozenset(Cause)
@@ -125,7 +125,7 @@ class Metrics:
         return generate_latest(self.registry), CONTENT_TYPE_PLAIN_0_0_4
 
     def _gap(self, record: TurnRecord) -> None:
-        gap = gap_of(record)
+        gap = gap_ms(record)
         if gap is None:
             return
         measured = truth(record.measured)

@@ -10,25 +10,13 @@ import math
 from itertools import pairwise
 
 from voiceagent.rhythm.barge_in import stop_ms
-from voiceagent.rhythm.gaps import NO_ANSWER, response_gap_ms
 from voiceagent.rhythm.speech_clock import SpeechClock, speech_underrun
 from voiceagent.rhythm.stream import Arrival, Counted, Stream, pieces
-from voiceagent.rhythm.values import CANCELLED, MISSING, NEGATIVE, Unknown, Value, duration_ms
+from voiceagent.rhythm.values import MISSING, NEGATIVE, Unknown, Value, duration_ms
 from voiceagent.turn_record import PauseRecord, TurnRecord
 
 SEVERAL = "several"
 """In place of a backend: one went on with the answer of another, and their times are mixed."""
-
-
-def gap_of(record: TurnRecord) -> Value | None:
-    """The response gap in milliseconds; `NO_ANSWER` where none came."""
-    if record.kind != "spoken":
-        return None
-    if record.gap_us is not None:
-        return response_gap_ms(0, record.gap_us)
-    if record.status == "failed":
-        return NO_ANSWER
-    return Unknown(CANCELLED if record.status == "cancelled" else MISSING)
 
 
 def stop_of(record: TurnRecord) -> Value | None:

@@ -15,12 +15,13 @@ from voiceagent.report.stream_figures import (
     stream_of,
 )
 from voiceagent.rhythm.barge_in import classify_stop, stop_ms
-from voiceagent.rhythm.gaps import NO_ANSWER, classify_gap, response_gap_ms
+from voiceagent.rhythm.gaps import classify_gap
 from voiceagent.rhythm.pauses import Cause, Cuts, Pause, PauseClass, Place, classify_pause
 from voiceagent.rhythm.rollup import TurnOutcome, is_useful_turn, turn_faults
 from voiceagent.rhythm.stream import Stream
-from voiceagent.rhythm.values import CANCELLED, MISSING, Unknown, Value, duration_ms, known
+from voiceagent.rhythm.values import MISSING, Unknown, Value, known
 from voiceagent.rhythm.voice_to_voice import VoiceToVoice, voice_to_voice
+from voiceagent.turn_gap import gap_ms, wait_ms
 from voiceagent.turn_record import PauseRecord, SessionRecord, TurnRecord
 
 ANSWERED = frozenset({"spoken", "typed"})
@@ -81,7 +82,9 @@ def turn_figures(
 ) -> TurnFigures:
     """The figures of ``turn``; ``cold`` where it was the session's first answer."""
     stream = stream_of(turn, cold=cold)
-    gap, wait = gap_ms(turn), wait_ms(turn)
+    gap = gap_or_why(turn)
+    waited = wait_ms(turn)
+    wait = gap if waited is None else waited
     outcome = _outcome(turn, wait)
     faults = turn_faults(outcome, cuts) if outcome else frozenset()
     return TurnFigures(
@@ -102,22 +105,12 @@ def turn_figures(
     )
 
 
-def gap_ms(turn: TurnRecord) -> Value:
-    """The response gap; only a spoken turn has one, and none that was taken back."""
-    if turn.kind != "spoken":
-        return Unknown(DROPPED if turn.kind == "dropped" else NOT_SPOKEN)
-    if turn.gap_us is not None:
-        return response_gap_ms(0, turn.gap_us)
-    return _without(turn)
-
-
-def wait_ms(turn: TurnRecord) -> Value:
-    """How long an answer was waited for: a spoken turn's gap; for a typed one, since it came."""
-    if turn.kind != "typed":
-        return gap_ms(turn)
-    if turn.audible_us is None:
-        return _without(turn)
-    return duration_ms(turn.committed_us, turn.audible_us)
+def gap_or_why(turn: TurnRecord) -> Value:
+    """The response gap; only a spoken turn has one."""
+    gap = gap_ms(turn)
+    if gap is not None:
+        return gap
+    return Unknown(DROPPED if turn.kind == "dropped" else NOT_SPOKEN)
 
 
 def pauses_of(turn: TurnRecord) -> tuple[Pause, ...]:
@@ -125,19 +118,8 @@ def pauses_of(turn: TurnRecord) -> tuple[Pause, ...]:
     return tuple(Pause(p.at_us, p.duration_us, p.place, p.cause) for p in turn.pauses)
 
 
-def _without(turn: TurnRecord) -> Value:
-    """Why there is no gap: nothing was to come, it was not measured, or none ever came."""
-    if turn.sounded_us is not None or turn.audible_us is not None:
-        return Unknown(MISSING)
-    if turn.status in ("cancelled", "interrupted"):
-        return Unknown(CANCELLED)
-    if turn.reply is not None and turn.status is None:
-        return Unknown("the session ended before the answer")
-    return NO_ANSWER
-
-
 def _outcome(turn: TurnRecord, wait: Value) -> TurnOutcome | None:
-    if turn.kind not in ANSWERED:
+    if turn.kind not in ANSWERED or turn.status == "not_asked":
         return None
     return TurnOutcome(
         gap_ms=wait,
