@@ -23,7 +23,7 @@ from voiceagent.listener_clock import ListenerClock
 from voiceagent.metrics.prometheus import Metrics
 from voiceagent.report.html import report_html
 from voiceagent.settings import Settings, SettingsError
-from voiceagent.sound_kept import SessionSound, clips
+from voiceagent.sound_kept import SessionSound, SoundBehind, clips
 from voiceagent.speaking_rate import SpeakingRate
 from voiceagent.store.errors import StoreError
 from voiceagent.store.store import Store
@@ -51,7 +51,7 @@ class SessionKeeper:
         self,
         keeping: Keeping,
         session: SessionRecord,
-        sound: SessionSound | None,
+        sound: SoundBehind | None,
     ) -> None:
         self.keep_text = keeping.keep_text
         self._keeping, self._session, self._sound = keeping, session, sound
@@ -100,7 +100,7 @@ class Keeping:
         self._address, self._audio, self._keep_audio = address, audio, keep_audio
         self._telemetry, self._server = telemetry, server
         self.rate = SpeakingRate()
-        self.metrics = Metrics()
+        self.metrics = Metrics(characters_per_second=lambda: self.rate.characters_per_second)
         self.store: Store | None = None
         self._waiting: deque[Callable[[Store], None]] = deque(maxlen=_MOST_WAITING)
         """What the store is to be told once it is open."""
@@ -162,11 +162,11 @@ class Keeping:
         self._tell(lambda store: store.session_began(record))
         return SessionKeeper(self, record, self._sound(session_id))
 
-    def _sound(self, session_id: str) -> SessionSound | None:
+    def _sound(self, session_id: str) -> SoundBehind | None:
         if not (self._address and self._keep_audio and self._audio):
             return None
         try:
-            return SessionSound(self._audio / session_id)
+            return SoundBehind(SessionSound(self._audio / session_id))
         except OSError as error:  # a full or read-only disk costs the sound, not the call
             log.error("the sound of this session is not kept: %s", error)
             return None
@@ -187,7 +187,8 @@ class Keeping:
         """A session is over."""
         now = datetime.now(UTC)
         self.metrics.session_ended(max(0.0, (now - session.started_at).total_seconds()))
-        self._tell(lambda store: store.session_ended(session.id, now))
+        rate = self.rate.characters_per_second
+        self._tell(lambda store: store.session_ended(session.id, now, rate))
 
     def _tell(self, job: Callable[[Store], None]) -> None:
         """Tell the store, at once or when it is open."""

@@ -12,8 +12,9 @@ import json
 import logging
 import os
 import wave
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,8 @@ MOST_CLIPS = 16
 CLIP_RATE = 12_000
 """Enough to hear a pause."""
 _LONGEST_US = 12_000_000
+_MOST_WAITING = 1_000
+"""Pieces that may wait to be written: twenty seconds of both sides."""
 _OPEN = 2
 """Replies that may still grow."""
 
@@ -114,6 +117,41 @@ class SessionSound:
         log.error("the sound of a session is kept no further: %s", error.strerror)
         self._input = None
         self._replies.clear()
+
+
+class SoundBehind:
+    """Writes a session's sound in a thread, behind the call: a slow disk delays nobody.
+
+    A disk that is too slow for that ends the keeping, as a full one does.
+    """
+
+    _thread = ThreadPoolExecutor(1, thread_name_prefix="sound")
+
+    def __init__(self, sound: SessionSound) -> None:
+        self._sound = sound
+        self._waiting: deque[Future[None]] = deque()
+        self._off = False
+
+    def heard(self, pcm: NDArray[np.int16]) -> None:
+        """See ``SessionSound.heard``."""
+        self._later(lambda: self._sound.heard(pcm))
+
+    def voiced(self, reply: int, pcm: NDArray[np.int16]) -> None:
+        """See ``SessionSound.voiced``."""
+        self._later(lambda: self._sound.voiced(reply, pcm))
+
+    def close(self, input_at: int | None, began: int) -> None:
+        """See ``SessionSound.close``."""
+        self._thread.submit(lambda: self._sound.close(input_at, began))
+
+    def _later(self, work: Callable[[], None]) -> None:
+        while self._waiting and self._waiting[0].done():
+            self._waiting.popleft()
+        if len(self._waiting) > _MOST_WAITING and not self._off:
+            self._off = True
+            log.error("the sound of a session is kept no further: the disk is too slow")
+        if not self._off:
+            self._waiting.append(self._thread.submit(work))
 
 
 def clips(

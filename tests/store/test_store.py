@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import sqlite3
 from dataclasses import replace
 from datetime import timedelta
@@ -239,6 +240,28 @@ class TestDeleting:
         second = await open_store(keep_days=30, now=lambda: STARTED_AT, audio=tmp_path)
         assert [session.id for session in await second.sessions()] == ["young"]
         assert not (tmp_path / "old").exists()
+
+    async def test_sound_without_a_session_goes_when_it_is_as_old(
+        self, open_store: OpenStore, tmp_path: Path
+    ) -> None:
+        for name, age in (("lost", 31), ("fresh", 29)):
+            (tmp_path / name).mkdir()
+            moment = (STARTED_AT - timedelta(days=age)).timestamp()
+            os.utime(tmp_path / name, (moment, moment))
+        await open_store(keep_days=30, now=lambda: STARTED_AT, audio=tmp_path)
+        assert not (tmp_path / "lost").exists()
+        assert (tmp_path / "fresh").exists()
+
+    async def test_the_end_brings_the_rate_that_is_known_by_then(
+        self, open_store: OpenStore
+    ) -> None:
+        store = await open_store()
+        await keep(store, SessionRecord("s", STARTED_AT), [])
+        store.session_ended("s", STARTED_AT, 18.5)
+        await store.flushed()
+        found = await store.session("s")
+        assert found is not None
+        assert found.characters_per_second == 18.5
 
 
 class TestLargeSessions:

@@ -85,6 +85,9 @@ async def test_text_and_sound_are_kept_only_where_that_is_switched_on(tmp_path: 
             session = await the_session(web)
             (turn,) = (await web.get(f"/api/sessions/{session['id']}")).json()["turns"]
             folder = tmp_path / "audio" / session["id"]
+            async with asyncio.timeout(5):  # written by a thread, and last of all
+                while not (folder / "timeline.json").exists():  # noqa: ASYNC110 - a file
+                    await asyncio.sleep(0.01)
             kept = {path.name for path in folder.iterdir()}
             await web.delete(f"/api/sessions/{session['id']}")
     assert turn["reply_text"] == SAID

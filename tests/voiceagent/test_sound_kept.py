@@ -6,12 +6,14 @@ import io
 import wave
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from voiceagent.rhythm.pauses import Cause, Place
-from voiceagent.sound_kept import BEFORE_US, CLIP_RATE, RATE, SessionSound, clip, clips
+from voiceagent.sound_kept import BEFORE_US, CLIP_RATE, RATE, SessionSound, SoundBehind, clip, clips
 from voiceagent.turn_record import Anchor, PauseRecord, TurnRecord
 
 SECOND = 1_000_000
@@ -119,3 +121,33 @@ def test_a_clip_that_begins_before_the_microphone_does(tmp_path: Path) -> None:
     person, _ = channels(sound)
     assert silent(person[:RATE])
     assert same(person[RATE:], ramp(RATE))
+
+
+class SlowDisk(SessionSound):
+    """Writes nothing before it may (a simulation)."""
+
+    def __init__(self) -> None:
+        self.may, self.pieces, self.closed = Event(), 0, False
+
+    def heard(self, pcm: NDArray[np.int16]) -> None:
+        self.may.wait(10)
+        self.pieces += 1
+
+    def close(self, input_at: int | None, began: int) -> None:
+        self.closed = True
+        self.done.set()
+
+    done = Event()
+
+
+def test_a_slow_disk_ends_the_keeping_and_delays_nobody(caplog: pytest.LogCaptureFixture) -> None:
+    disk = SlowDisk()
+    behind = SoundBehind(disk)
+    for _ in range(3_000):
+        behind.heard(ramp(480))
+    behind.close(None, 0)
+    assert disk.pieces == 0
+    disk.may.set()
+    assert disk.done.wait(10)
+    assert 1_000 <= disk.pieces <= 1_100
+    assert len(caplog.records) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from importlib.metadata import version
 from typing import get_args
 
@@ -60,7 +61,7 @@ class Metrics:
     thread; `render` may be called from another.
     """
 
-    def __init__(self, *, characters_per_second: float = 15.0) -> None:
+    def __init__(self, *, characters_per_second: Callable[[], float] = lambda: 15.0) -> None:
         self.registry = CollectorRegistry()
         self._rate = characters_per_second
         self._of = Instruments(self.registry)
@@ -187,7 +188,7 @@ class Metrics:
         per_token, even = tpot_ms(counted), evenness(counted)
         self._see(self._of.per_token, "time_per_output_token", per_token, backend, measured)
         self._see(self._of.evenness, "stream_evenness", even, backend, measured, scale=1)
-        clock = speech_clock_of(stream, self._rate)
+        clock = speech_clock_of(stream, self._rate())
         if isinstance(clock, Unknown):
             self._not_known("headroom", clock)
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -39,15 +39,17 @@ class Ended:
 
     session_id: str
     ended_at: datetime
+    characters_per_second: float | None = None
 
     async def write(self, connection: AsyncConnection) -> None:
         """Note when. It was not cut off after all if another program thought so."""
         this = SessionRow.id == self.session_id
         details = await connection.scalar(select(SessionRow.details).where(this))
         kept = {name: value for name, value in (details or {}).items() if name != CUT_OFF}
-        await connection.execute(
-            update(SessionRow).where(this).values(ended_at=self.ended_at, details=kept)
-        )
+        values: dict[str, Any] = {"ended_at": self.ended_at, "details": kept}
+        if self.characters_per_second is not None:
+            values["characters_per_second"] = self.characters_per_second
+        await connection.execute(update(SessionRow).where(this).values(**values))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,13 @@ from voiceagent.store.errors import StoreError, StoreUnavailable
 from voiceagent.store.jobs import Began, Ended, Turned
 from voiceagent.store.reading import read_session, read_sessions, read_turns
 from voiceagent.store.schema import migrate
-from voiceagent.store.upkeep import delete_session, end_cut_off, past_their_time
+from voiceagent.store.upkeep import (
+    delete_folder,
+    delete_session,
+    end_cut_off,
+    folders_before,
+    past_their_time,
+)
 from voiceagent.store.writer import FAILURES, Pause, Writer
 from voiceagent.turn_record import SessionRecord, TurnRecord
 
@@ -111,9 +117,11 @@ class Store:
         """A turn is over, or is known better: it replaces the one of its number."""
         self._writer.put(Turned(session_id, turn, self._keep_text))
 
-    def session_ended(self, session_id: str, ended_at: datetime) -> None:
-        """A session is over."""
-        self._writer.put(Ended(session_id, ended_at))
+    def session_ended(
+        self, session_id: str, ended_at: datetime, characters_per_second: float | None = None
+    ) -> None:
+        """A session is over; by now the speaking rate of its voice may be known better."""
+        self._writer.put(Ended(session_id, ended_at, characters_per_second))
 
     @property
     def dropped(self) -> int:
@@ -162,7 +170,16 @@ class Store:
             old = await past_their_time(connection, before)
         for session_id in old:
             await self.delete(session_id)
+        await self._delete_orphans(before)
         return len(old)
+
+    async def _delete_orphans(self, before: datetime) -> None:
+        """Sounds of that age whose session was never written."""
+        if self._audio is None:
+            return
+        for session_id in await asyncio.to_thread(folders_before, self._audio, before):
+            if await self.session(session_id) is None:
+                await asyncio.to_thread(delete_folder, self._audio / session_id)
 
     async def flushed(self) -> None:
         """Wait until all that was told is written, or given up."""

@@ -64,11 +64,19 @@ async def delete_session(
     Raises OSError where its sound cannot be deleted.
     """
     if audio is not None and is_session_id(session_id):
-        await asyncio.to_thread(_delete_folder, audio / session_id)
+        await asyncio.to_thread(delete_folder, audio / session_id)
     gone = await connection.execute(delete(SessionRow).where(SessionRow.id == session_id))
     return gone.rowcount > 0
 
 
-def _delete_folder(folder: Path) -> None:
+def delete_folder(folder: Path) -> None:
     if folder.is_dir():
         shutil.rmtree(folder)
+
+
+def folders_before(audio: Path, before: datetime) -> list[str]:
+    """The sessions whose sound was last written before that time."""
+    if not audio.is_dir():
+        return []
+    found = (path for path in audio.iterdir() if path.is_dir() and is_session_id(path.name))
+    return [path.name for path in found if path.stat().st_mtime < before.timestamp()]
